@@ -1,0 +1,40 @@
+/* collect.h - reads the world once: a target's name in, all its facts out. */
+#ifndef STRATA_FACTS_COLLECT_H
+#define STRATA_FACTS_COLLECT_H
+
+#include "base/error.h"
+#include "facts/root.h"
+#include "facts_types/facts.h"
+
+/* What to read; decided before reading, from the command and its rules. */
+enum collect_what {
+    COLLECT_STATUS = 1, /* status, stat, limits, cgroup: cheap, no permission needed */
+    COLLECT_ROLLUP = 2, /* smaps_rollup: walks the page tables under the target's lock */
+    COLLECT_SMAPS = 4,  /* every mapping with its numbers */
+    COLLECT_ALLOCATOR = 8, /* which allocators, from mapped files and memory */
+    COLLECT_HEAPS = 16,    /* walk the heaps: glibc arenas, Zend chunks */
+    COLLECT_FRAMES = 32,   /* unique and exclusive frames of the members */
+    COLLECT_CGROUP = 64,
+    COLLECT_HOST = 128,
+    COLLECT_EXPLAIN = 255,
+    COLLECT_OVERVIEW = COLLECT_STATUS | COLLECT_ROLLUP | COLLECT_CGROUP | COLLECT_HOST,
+};
+
+/*
+ * Finds target (pid, name, "pool:NAME", unit, container id prefix, cgroup path) and reads it.
+ * 0; -ENOENT nothing matches; -EEXIST several match where one is needed (error lists
+ * them); -ESRCH it ended while it was read; -EACCES nothing could be read at all;
+ * -ENOMEM. What is only partly missing is in facts->gaps. On 0 the caller releases
+ * facts->region.
+ */
+int facts_collect(struct facts_root *root, const char *target, unsigned what,
+    struct facts *facts, struct error *error);
+
+/*
+ * Reads every process of the host (kernel threads left out), without heaps, and calls visit
+ * for each group of processes that belong together. See overview.h.
+ */
+int facts_collect_host(
+    struct facts_root *root, unsigned what, struct facts *facts, struct error *error);
+
+#endif

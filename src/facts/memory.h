@@ -1,0 +1,55 @@
+/* memory.h - the memory of another process, or of a test, behind one interface. */
+#ifndef STRATA_FACTS_MEMORY_H
+#define STRATA_FACTS_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One page table entry as readers need it. */
+enum page_bits {
+    PAGE_PRESENT = 1,
+    PAGE_SWAPPED = 2,
+    PAGE_FILE = 4,      /* file or shared anonymous */
+    PAGE_EXCLUSIVE = 8, /* mapped by this process only */
+};
+
+struct memory;
+
+/*
+ * Operations of a source of memory. read() copies exactly bytes or fails: a short copy is a
+ * failure (-EFAULT), since process_vm_readv(2) reports a half unmapped range as success.
+ * pages() stores one byte of enum page_bits for each of count pages from address on.
+ * Both return 0 or -errno and never stop or change the target.
+ */
+struct memory_operations {
+    int (*read)(struct memory *memory, uint64_t address, void *data, size_t bytes);
+    int (*pages)(struct memory *memory, uint64_t address, size_t count, uint8_t *bits);
+};
+
+/*
+ * page_bytes is the target's page size. bytes_read counts what was copied, for the stated
+ * cost. A source embeds this struct as its first member.
+ */
+struct memory {
+    const struct memory_operations *operations;
+    uint64_t page_bytes;
+    uint64_t bytes_read;
+};
+
+/* The operations, with the checks that every caller needs (no wrap, bytes counted). */
+int memory_read(struct memory *memory, uint64_t address, void *data, size_t bytes);
+int memory_pages(struct memory *memory, uint64_t address, size_t count, uint8_t *bits);
+
+/*
+ * Like memory_read(), but refuses with -ENODATA when a page of the range is not present:
+ * reading an absent page of the target would make page tables there and change the
+ * residency that is being measured.
+ */
+int memory_read_present(
+    struct memory *memory, uint64_t address, void *data, size_t bytes);
+
+/* A little-endian 64-bit word; same errors as memory_read_present(). */
+int memory_read_word(struct memory *memory, uint64_t address, uint64_t *word);
+
+#endif

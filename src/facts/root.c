@@ -1,0 +1,115 @@
+/*
+ * root.c - opens the trees that facts are read from, and reads whole small files.
+ *
+ * Files of /proc have size 0 and are generated while they are read; a file is whole only
+ * when read(2) returns 0. A process that ends meanwhile gives ESRCH or a short file.
+ */
+#include "facts/root.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "facts_types/fact.h"
+
+enum { READ_STEP_BYTES = 64 << 10, PATH_BYTES = 4096 };
+
+static int open_folder(const char *directory, const char *name)
+{
+    char path[PATH_BYTES];
+    int length = snprintf(path, sizeof(path), "%s/%s", directory, name);
+
+    if (length < 0 || (size_t)length >= sizeof(path)) {
+        return -ENAMETOOLONG;
+    }
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
+int facts_root_open(struct facts_root *root, const char *directory, struct error *error)
+{
+    const char *prefix =
+        directory == NULL || (directory[0] == '/' && directory[1] == '\0') ? ""
+                                                                           : directory;
+
+    *root = (struct facts_root){.proc_fd = -1, .sys_fd = -1, .prefix = prefix};
+    root->proc_fd = open_folder(prefix, "proc");
+    if (root->proc_fd < 0) {
+        int rc = root->proc_fd;
+        return error_set(error, rc,
+            "cannot open '%s/proc': it is missing or not readable; is /proc mounted?",
+            prefix);
+    }
+    root->sys_fd = open_folder(prefix, "sys"); /* missing: those facts are absent */
+    return 0;
+}
+
+void facts_root_close(struct facts_root *root)
+{
+    if (root->proc_fd >= 0) {
+        close(root->proc_fd);
+    }
+    if (root->sys_fd >= 0) {
+        close(root->sys_fd);
+    }
+    root->proc_fd = -1;
+    root->sys_fd = -1;
+}
+
+static int read_to_end(int fd, size_t maximum_bytes, struct buffer *buffer)
+{
+    for (;;) {
+        char *place = buffer_reserve(buffer, READ_STEP_BYTES);
+        if (place == NULL) {
+            return -ENOMEM;
+        }
+        ssize_t got = read(fd, place, READ_STEP_BYTES);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0) {
+            return -errno;
+        }
+        if (got == 0) {
+            return 0;
+        }
+        if ((size_t)got > maximum_bytes - buffer->length_bytes) {
+            return -EFBIG;
+        }
+        buffer_commit(buffer, (size_t)got);
+    }
+}
+
+int facts_read_file(struct facts_root *root, int directory_fd, const char *name,
+    size_t maximum_bytes, struct buffer *buffer)
+{
+    buffer_reset(buffer);
+    int fd = openat(directory_fd, name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return -errno;
+    }
+    int rc = read_to_end(fd, maximum_bytes, buffer);
+    close(fd);
+    root->bytes_read += buffer->length_bytes;
+    return rc;
+}
+
+uint32_t facts_state_of(int negative_errno)
+{
+    switch (-negative_errno) {
+    case 0:
+        return FACT_OK;
+    case EACCES:
+    case EPERM:
+        return FACT_DENIED;
+    case ESRCH:
+        return FACT_GONE;
+    case EFBIG:
+    case EINVAL:
+    case ERANGE:
+        return FACT_MALFORMED;
+    default:
+        return FACT_ABSENT;
+    }
+}

@@ -1,0 +1,40 @@
+/* root.h - where facts are read from: the live kernel, or a tree of fixtures. */
+#ifndef STRATA_FACTS_ROOT_H
+#define STRATA_FACTS_ROOT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+/*
+ * Every reader takes a root, so that a test (or --root DIR) can feed it a captured tree
+ * with the folders proc, sys and cgroup below DIR. proc_fd is opened once; a process is read
+ * through one descriptor of its own folder, so that a reused pid is never mistaken.
+ */
+struct facts_root {
+    int proc_fd;
+    int sys_fd; /* /sys */
+    const char
+        *prefix; /* "" for the live system, DIR for a tree: put before paths of mounts */
+    uint64_t bytes_read; /* by all readers so far: the cost that is reported */
+};
+
+/* directory NULL or "/" opens the live system. 0 or -errno with error set. */
+int facts_root_open(struct facts_root *root, const char *directory, struct error *error);
+void facts_root_close(struct facts_root *root);
+
+/*
+ * Reads the whole file name below the folder directory_fd, at most maximum_bytes, into buffer
+ * (emptied first). /proc files are read with large reads until end of file, since their
+ * size is 0 and one short read is not the end. 0, -EFBIG, or -errno of open or read.
+ */
+int facts_read_file(struct facts_root *root, int directory_fd, const char *name,
+    size_t maximum_bytes, struct buffer *buffer);
+
+/* -errno of a read as the state it means: EACCES, EPERM: denied; ENOENT: absent; ESRCH: gone. */
+uint32_t facts_state_of(int negative_errno);
+
+#endif

@@ -1,0 +1,78 @@
+/* finding.h - what the numbers mean, what to change, and what that will give back. */
+#ifndef STRATA_FINDINGS_FINDING_H
+#define STRATA_FINDINGS_FINDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/region.h"
+#include "model/snapshot.h"
+
+enum severity { SEVERITY_INFO, SEVERITY_WARN, SEVERITY_CRITICAL, SEVERITY_COUNT };
+extern const char *const severity_names[SEVERITY_COUNT]; /* "info", "warn", "critical" */
+
+/* How sure a prediction is; said to the user beside the range. */
+enum confidence { CONFIDENCE_MEASURED, CONFIDENCE_LIKELY, CONFIDENCE_ROUGH };
+extern const char *const confidence_names[3]; /* "measured", "likely", "rough" */
+
+enum evidence_unit { EVIDENCE_BYTES, EVIDENCE_COUNT_OF, EVIDENCE_PERCENT, EVIDENCE_TEXT };
+
+/* One number (or text) a finding rests on. */
+struct evidence {
+    const char *name; /* "free_resident" */
+    enum evidence_unit unit;
+    int64_t value;
+    const char *text; /* when unit is EVIDENCE_TEXT */
+};
+
+enum { FINDING_MAX_EVIDENCE = 12 };
+
+struct rule;
+
+struct finding {
+    const struct rule *rule;
+    enum severity severity;
+    int32_t pid;           /* the member it is about; 0: the whole target */
+    const char *summary;   /* one sentence with the numbers in it */
+    const char *reasoning; /* how the prediction was made; may be NULL */
+    struct evidence evidence[FINDING_MAX_EVIDENCE];
+    size_t evidence_count;
+    bool predicts; /* low and high are meaningful */
+    uint64_t predicted_low_bytes;
+    uint64_t predicted_high_bytes;
+    enum confidence confidence;
+    const char *fix;    /* the exact change: lines to paste; may be several */
+    const char *verify; /* how to see that it worked */
+};
+
+/* Sorted: severity first, then predicted bytes. */
+struct finding_list {
+    struct region region;
+    struct finding *items;
+    size_t count;
+};
+
+/* A rule looks at the snapshot and adds at most a few findings. 0 or -ENOMEM. */
+struct rule {
+    const char *id;        /* "glibc-retained" */
+    const char *title;     /* what it finds, one line */
+    const char *needs;     /* the facts it looks at */
+    const char *threshold; /* when it speaks, in words, with the numbers */
+    const char *evidence;  /* what its evidence means */
+    const char *fix;       /* what it proposes, in general */
+    const char *text;      /* a paragraph: why it happens, when it does not matter */
+    int (*run)(const struct snapshot *snapshot, struct finding_list *list);
+};
+
+/* The one table of rules, in the order of docs/findings.md; ends with id NULL. */
+extern const struct rule rule_table[];
+
+/* The rule of that id, or NULL. */
+const struct rule *rule_find(const char *id);
+
+/* Runs every rule of the table. Pure. 0 or -ENOMEM (then nothing needs a release). */
+int findings_run(const struct snapshot *snapshot, struct finding_list *list);
+void finding_list_release(struct finding_list *list);
+
+#endif
