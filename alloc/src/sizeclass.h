@@ -1,0 +1,83 @@
+/*
+ * The block classes and the page classes: pure tables, no state. Every other part may
+ * read them.
+ *
+ * A page class says what a page of a run holds: the bin of its blocks and how far the
+ * run's start lies before it. It is the low part of a page's word in the page map, so
+ * that one load and one multiplication tell the owner bin of an address and whether the
+ * address is the start of a block.
+ */
+#ifndef STRATA_SIZECLASS_H
+#define STRATA_SIZECLASS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define STRATA__PAGE_BITS 12
+#define STRATA__PAGE_BYTES ((size_t)1 << STRATA__PAGE_BITS)
+#define STRATA__CHUNK_BITS 21
+#define STRATA__CHUNK_BYTES ((size_t)1 << STRATA__CHUNK_BITS)
+#define STRATA__CHUNK_PAGES (STRATA__CHUNK_BYTES / STRATA__PAGE_BYTES)
+#define STRATA__BINS 30
+#define STRATA__SMALL_MAX ((size_t)3072)
+#define STRATA__LARGE_MAX (STRATA__CHUNK_BYTES - STRATA__PAGE_BYTES)
+#define STRATA__MIN_BLOCK_16 ((size_t)16)
+
+#define STRATA__CLASS_BITS 7
+#define STRATA__CLASS_MASK ((1U << STRATA__CLASS_BITS) - 1)
+#define STRATA__CLASS_FREE 0U  /* no block begins here */
+#define STRATA__CLASS_LARGE 1U /* first page of a block of whole pages */
+#define STRATA__CLASS_TINY 2U  /* compact bin 0: as class 3, but never on the fast path */
+#define STRATA__CLASS_SMALL 3U /* first of the classes which stand for (bin, page) */
+
+struct strata__sizeclass {
+    uint16_t block_bytes;
+    uint16_t zend_pages;
+    uint16_t zend_blocks;
+    uint16_t compact_pages;
+    uint16_t first_class; /* page class of the run's first page; then one for each page */
+};
+
+struct strata__page_class {
+    uint32_t magic;      /* ceil(2^32 / block bytes); 0: no small blocks on this page */
+    uint16_t back_bytes; /* from the run's start to this page */
+    uint8_t bin;
+    uint8_t back_pages;
+};
+
+extern const struct strata__sizeclass strata__sizeclasses[STRATA__BINS];
+extern const struct strata__page_class strata__page_classes[STRATA__CLASS_MASK + 1];
+/* bin of a size, indexed by (bytes + 7) / 8, for bytes up to STRATA__SMALL_MAX */
+extern const uint8_t strata__bin_of_words[STRATA__SMALL_MAX / 8 + 1];
+
+/* bytes <= STRATA__SMALL_MAX; 0 bytes are bin 0. */
+static inline unsigned strata__bin_of(size_t bytes)
+{
+    return strata__bin_of_words[(bytes + 7) / 8];
+}
+
+static inline size_t strata__pages_of(size_t bytes)
+{
+    return bytes / STRATA__PAGE_BYTES + (bytes % STRATA__PAGE_BYTES != 0);
+}
+
+/*
+ * Is `offset` (from the run's start, below 2^15) a multiple of the class's block size?
+ * Lemire, Kaser and Kurz, "Faster remainder by direct computation" (2019): the low half
+ * of offset * ceil(2^32 / d) is below that magic number just for multiples of d; the
+ * high half is the quotient. sizeclass_test.c proves both for every class and offset.
+ * A class without small blocks has magic 0, so the answer is no.
+ */
+static inline int strata__is_block_start(
+    const struct strata__page_class *class, uint32_t offset)
+{
+    return offset * class->magic < class->magic;
+}
+
+static inline uint32_t strata__block_index(
+    const struct strata__page_class *class, uint32_t offset)
+{
+    return (uint32_t)(((uint64_t)offset * class->magic) >> 32);
+}
+
+#endif
