@@ -104,6 +104,7 @@ uint32_t facts_state_of(int negative_errno)
     case EPERM:
         return FACT_DENIED;
     case ESRCH:
+    case ENODEV: /* a cgroup that was removed while its file was open */
         return FACT_GONE;
     case EFBIG:
     case EINVAL:

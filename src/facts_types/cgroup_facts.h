@@ -14,8 +14,15 @@ struct cgroup_facts {
     bool deleted;
     bool
         namespaced; /* we see it from inside a cgroup namespace: "/" may be a container */
-    char *path;     /* as in /proc/PID/cgroup */
-    char *runtime;  /* docker, podman, containerd, crio, lxc, ...; NULL: no container */
+    char *path;     /* as in /proc/PID/cgroup, without " (deleted)"; never NULL */
+    /*
+     * The cgroup whose files were read: path, or its nearest ancestor which has the memory
+     * controller and so is billed instead. NULL when no file could be read.
+     */
+    char *charged_path;
+    char *limit_path; /* which of it and its ancestors has limit_effective; NULL: none */
+    char *headroom_path; /* which of them has headroom; NULL: no limit is visible */
+    char *runtime; /* docker, podman, containerd, crio, lxc, ...; NULL: no container */
     char *container_id;
     char *unit;     /* systemd unit, NULL when none */
     char *pod_uid;  /* Kubernetes */

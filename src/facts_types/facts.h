@@ -42,13 +42,14 @@ struct host_facts {
     uint64_t page_bytes;
     uint64_t clock_ticks_per_second;
     uint64_t boot_unix_seconds; /* 0: unknown */
-    char *kernel;               /* release */
-    char *machine;              /* x86_64 */
+    char *kernel;               /* release; NULL when the host was not read */
+    char *machine;              /* x86_64; NULL: unknown */
     char *hypervisor;           /* from DMI or the CPU flag; NULL: none seen */
     char *thp_enabled;          /* "madvise" */
     char *thp_defrag;
     bool
         page_counts_estimated; /* CONFIG_NO_PAGE_MAPCOUNT: PSS and shares are estimates */
+    uint32_t page_counts_state; /* enum fact_state: ok when the line above is known */
     struct fact values[HOST_FACT_COUNT];
 };
 
@@ -58,7 +59,8 @@ struct facts {
     int64_t taken_at_unix_ns;
 
     uint32_t target_kind; /* enum target_kind */
-    char *target_name;    /* what the user asked for, or the pool's or unit's name */
+    char *target_name;    /* what the user asked for, or the pool's or unit's name; never
+                             NULL */
 
     struct host_facts host;
     struct process_facts *processes; /* the members; one for a process */

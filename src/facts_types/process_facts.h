@@ -51,7 +51,7 @@ struct process_facts {
     int32_t namespace_pid; /* innermost NSpid; the pid it knows itself by */
     char run_state;        /* R S D Z T ...; 0 unknown */
     bool kernel_thread;
-    char *name; /* comm, unescaped */
+    char *name; /* comm, unescaped; never NULL */
     char *
         title; /* the command line's program and title only: no arguments, they may hold secrets */
     char *executable; /* NULL when unreadable */

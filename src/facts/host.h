@@ -1,0 +1,14 @@
+/* host.h - the machine: memory, CPUs, huge page settings, kernel, hypervisor. */
+#ifndef STRATA_FACTS_HOST_H
+#define STRATA_FACTS_HOST_H
+
+#include "facts/root.h"
+#include "facts_types/facts.h"
+
+/*
+ * Fills host; texts come from region. What could not be read is absent or NULL, as
+ * facts.h says. 0 or -ENOMEM.
+ */
+int host_read(struct facts_root *root, struct region *region, struct host_facts *host);
+
+#endif
