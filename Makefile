@@ -1,0 +1,51 @@
+# A front without lists: what is built and tested is said in the CMakeLists.txt files.
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+.PHONY: all test demo fuzz bench install clean format tidy check-all
+
+# The program and the libraries, as users get them, in build/release.
+all:
+	tools/setup build
+	cmake --preset release
+	cmake --build --preset release
+
+# Everything that must pass; closes with the number of tests passed and failed.
+test:
+	tools/setup test
+	tools/run-tests
+
+# The main job on real input: before, predicted, after.
+demo:
+	tools/setup demo
+	cmake --preset release -DSTRATA_TESTS=OFF
+	cmake --build --preset release
+	tools/demo
+
+# Each fuzz target for FUZZ_SECONDS (default 300).
+fuzz:
+	tools/setup test
+	tools/run-fuzz
+
+# Figures beside those of other tools; results go to build/bench.
+bench:
+	tools/setup bench
+	cmake --preset release
+	cmake --build --preset release
+	tools/run-benches
+
+install: all
+	DESTDIR='$(DESTDIR)' cmake --install build/release --prefix '$(PREFIX)'
+
+format:
+	git ls-files '*.c' '*.h' | xargs clang-format -i
+
+tidy:
+	cmake --preset dev
+	tools/check-tidy
+
+# The tests, and what takes too long for them: thread sanitizer, long fuzzing, all of clang-tidy.
+check-all: test tidy fuzz
+
+clean:
+	rm -rf build alloc/build
