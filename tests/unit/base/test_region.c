@@ -59,7 +59,7 @@ static void pieces_are_zeroed_aligned_and_apart(void **state)
     for (size_t bytes = 0; bytes < 300; bytes++) {
         char *piece = region_alloc(&region, bytes);
         assert_non_null(piece);
-        assert_int_equal((uintptr_t)piece % sizeof(max_align_t), 0);
+        assert_int_equal((uintptr_t)piece % _Alignof(max_align_t), 0);
         for (size_t i = 0; i < bytes; i++) {
             assert_int_equal(piece[i], 0);
         }
