@@ -174,6 +174,20 @@ void json_string(struct json_writer *json, const char *text)
     append_quoted(json->buffer, text);
 }
 
+bool json_string_is_exact(const char *text)
+{
+    const unsigned char *at = (const unsigned char *)text;
+
+    while (*at != '\0') {
+        int length = utf8_length(at);
+        if (length == 0) {
+            return false;
+        }
+        at += length;
+    }
+    return true;
+}
+
 void json_unsigned(struct json_writer *json, uint64_t value)
 {
     before_value(json);

@@ -1,0 +1,332 @@
+/*
+ * schema.c - the one place that says which members a capture holds.
+ *
+ * The writer, the reader and the check all walk these tables, so a new member of a
+ * struct needs one new row here and nothing else. AT() refuses to compile when a
+ * row's type is not the member's; test_schema finds a member that has no row. Rows stand in
+ * the order of the members.
+ */
+#include "record/schema.h"
+
+#include <string.h>
+
+#include "facts_types/facts.h"
+
+/* clang-format off */
+
+/* What every row has; the array has a negative size when the member is not of the type. */
+#define MEMBER(S, M, T) \
+    .name = #M, .bytes = sizeof(T), .offset_bytes = AT(S, M, T)
+#define AT(S, M, T) \
+    (offsetof(struct S, M) + 0 * sizeof(char[IS_OF_TYPE(S, M, T) ? 1 : -1]))
+#define IS_OF_TYPE(S, M, T) \
+    __builtin_types_compatible_p(__typeof__(((struct S *)0)->M), T)
+
+#define BOOL(S, M)   {MEMBER(S, M, bool), .type = SCHEMA_BOOL}
+#define I32(S, M)    {MEMBER(S, M, int32_t), .type = SCHEMA_I32}
+#define U64(S, M)    {MEMBER(S, M, uint64_t), .type = SCHEMA_U64}
+#define I64(S, M)    {MEMBER(S, M, int64_t), .type = SCHEMA_I64}
+#define INDEX(S, M)  {MEMBER(S, M, int32_t), .type = SCHEMA_INDEX}
+#define LETTER(S, M) {MEMBER(S, M, char), .type = SCHEMA_LETTER}
+#define TEXT(S, M)   {MEMBER(S, M, char *), .type = SCHEMA_TEXT}
+#define FACT(S, M)   {MEMBER(S, M, struct fact), .type = SCHEMA_FACT}
+#define TEXT_ALWAYS(S, M) \
+    {MEMBER(S, M, char *), .type = SCHEMA_TEXT, .required = true}
+#define U32(S, M, MAXIMUM) \
+    {MEMBER(S, M, uint32_t), .type = SCHEMA_U32, .maximum = (MAXIMUM)}
+#define ENUM(S, M, NAMES, COUNT) \
+    {MEMBER(S, M, uint32_t), .type = SCHEMA_ENUM, .names = (NAMES), .maximum = (COUNT)}
+#define STATE(S, M) ENUM(S, M, fact_state_names, FACT_STATE_COUNT)
+#define FACTS(S, M, TABLE, COUNT) \
+    {MEMBER(S, M, struct fact[COUNT]), .type = SCHEMA_FACTS, .facts = (TABLE), \
+     .maximum = (COUNT)}
+#define STRUCT(S, M, T) \
+    {MEMBER(S, M, struct T), .type = SCHEMA_STRUCT, .schema = &T##_schema}
+#define ARRAY(S, M, COUNT, T, MAXIMUM) \
+    {MEMBER(S, M, struct T *), .type = SCHEMA_ARRAY, .schema = &T##_schema, \
+     .count_offset_bytes = AT(S, COUNT, size_t), .maximum = (MAXIMUM)}
+#define SCHEMA(S) \
+    {sizeof(struct S), S##_fields, sizeof(S##_fields) / sizeof(S##_fields[0])}
+
+/* clang-format on */
+
+enum {
+    ALL_PERMISSIONS = MAPPING_READ | MAPPING_WRITE | MAPPING_EXECUTE | MAPPING_SHARED,
+    ALL_MAPPING_FLAGS = MAPPING_NORESERVE | MAPPING_HUGETLB | MAPPING_LOCKED |
+                        MAPPING_HUGEPAGE | MAPPING_NOHUGEPAGE | MAPPING_GROWSDOWN |
+                        MAPPING_IO,
+    MAXIMUM_CGROUP_VERSION = 2,
+    MAXIMUM_ALLOCATORS = 64,
+    MAXIMUM_ENVIRONMENT = 256,
+};
+
+static const struct schema_field gap_fields[] = {
+    TEXT_ALWAYS(gap, fact),
+    I32(gap, pid),
+    STATE(gap, state),
+    TEXT_ALWAYS(gap, why),
+};
+static const struct schema gap_schema = SCHEMA(gap);
+
+static const struct schema_field mapping_fields[] = {
+    U64(mapping, start),
+    U64(mapping, end),
+    U64(mapping, offset_bytes),
+    U64(mapping, inode),
+    U32(mapping, device_major, UINT32_MAX),
+    U32(mapping, device_minor, UINT32_MAX),
+    U32(mapping, permissions, ALL_PERMISSIONS),
+    U32(mapping, flags, ALL_MAPPING_FLAGS),
+    TEXT_ALWAYS(mapping, path),
+    BOOL(mapping, deleted),
+    FACTS(mapping, values, mapping_fact_table, MAPPING_FACT_COUNT),
+};
+static const struct schema mapping_schema = SCHEMA(mapping);
+
+static const struct schema_field span_fields[] = {
+    U64(span, start),
+    U64(span, end),
+    ENUM(span, owner, span_owner_names, SPAN_OWNER_COUNT),
+    U32(span, index, UINT32_MAX),
+    FACT(span, resident),
+};
+static const struct schema span_schema = SCHEMA(span);
+
+static const struct schema_field glibc_arena_fields[] = {
+    U64(glibc_arena, address),
+    BOOL(glibc_arena, main),
+    BOOL(glibc_arena, contiguous),
+    STATE(glibc_arena, state),
+    TEXT(glibc_arena, why),
+    U64(glibc_arena, plus_minus_bytes),
+    U64(glibc_arena, held_bytes),
+    U64(glibc_arena, held_peak_bytes),
+    U64(glibc_arena, in_use_bytes),
+    U64(glibc_arena, in_use_chunks),
+    U64(glibc_arena, free_bytes),
+    U64(glibc_arena, free_chunks),
+    U64(glibc_arena, fast_bytes),
+    U64(glibc_arena, fast_chunks),
+    U64(glibc_arena, top_bytes),
+    U64(glibc_arena, overhead_bytes),
+    U64(glibc_arena, largest_free_bytes),
+    U64(glibc_arena, heap_count),
+    U64(glibc_arena, attached_threads),
+    U64(glibc_arena, cached_bytes),
+    U64(glibc_arena, cached_chunks),
+    STATE(glibc_arena, resident_state),
+    U64(glibc_arena, resident_bytes),
+    U64(glibc_arena, free_resident_bytes),
+    U64(glibc_arena, trim_gain_bytes),
+    U64(glibc_arena, top_resident_bytes),
+    U64(glibc_arena, top_trimmable_bytes),
+    U64(glibc_arena, pin_address),
+    U64(glibc_arena, pin_bytes),
+    U64(glibc_arena, pinned_free_bytes),
+};
+static const struct schema glibc_arena_schema = SCHEMA(glibc_arena);
+
+static const struct schema_field glibc_parameters_fields[] = {
+    STATE(glibc_parameters, state),
+    U64(glibc_parameters, trim_threshold_bytes),
+    U64(glibc_parameters, top_pad_bytes),
+    U64(glibc_parameters, mmap_threshold_bytes),
+    U64(glibc_parameters, arena_test),
+    U64(glibc_parameters, arena_max),
+    U64(glibc_parameters, mmapped_blocks),
+    U64(glibc_parameters, mmapped_blocks_peak),
+    U64(glibc_parameters, mmapped_bytes),
+    U64(glibc_parameters, mmapped_peak_bytes),
+    U64(glibc_parameters, sbrk_base),
+    U64(glibc_parameters, tcache_bins),
+    U64(glibc_parameters, tcache_max_bytes),
+    U64(glibc_parameters, tcache_count),
+    U64(glibc_parameters, thp_pagesize_bytes),
+    BOOL(glibc_parameters, dynamic_threshold_off),
+};
+static const struct schema glibc_parameters_schema = SCHEMA(glibc_parameters);
+
+static const struct schema_field glibc_facts_fields[] = {
+    STATE(glibc_facts, state),
+    TEXT(glibc_facts, why),
+    TEXT(glibc_facts, version),
+    U32(glibc_facts, layout, UINT32_MAX),
+    BOOL(glibc_facts, static_binary),
+    STRUCT(glibc_facts, parameters, glibc_parameters),
+    ARRAY(glibc_facts, arenas, arena_count, glibc_arena, FACTS_MAX_ARENAS),
+    FACT(glibc_facts, mmapped_found_bytes),
+    FACT(glibc_facts, mmapped_resident_bytes),
+    FACT(glibc_facts, tcaches),
+    FACT(glibc_facts, tcache_bytes),
+};
+static const struct schema glibc_facts_schema = SCHEMA(glibc_facts);
+
+static const struct schema_field allocator_facts_fields[] = {
+    ENUM(allocator_facts, kind, allocator_kind_names, ALLOCATOR_KIND_COUNT),
+    BOOL(allocator_facts, active),
+    BOOL(allocator_facts, preloaded),
+    BOOL(allocator_facts, linked_statically),
+    TEXT(allocator_facts, evidence),
+    TEXT(allocator_facts, version),
+};
+static const struct schema allocator_facts_schema = SCHEMA(allocator_facts);
+
+static const struct schema_field environment_facts_fields[] = {
+    TEXT_ALWAYS(environment_facts, name),
+    TEXT_ALWAYS(environment_facts, value),
+};
+static const struct schema environment_facts_schema = SCHEMA(environment_facts);
+
+static const struct schema_field process_facts_fields[] = {
+    I32(process_facts, pid),
+    I32(process_facts, parent_pid),
+    U64(process_facts, start_time_ticks),
+    U64(process_facts, start_unix_seconds),
+    U32(process_facts, user_id, UINT32_MAX),
+    I32(process_facts, namespace_pid),
+    LETTER(process_facts, run_state),
+    BOOL(process_facts, kernel_thread),
+    TEXT_ALWAYS(process_facts, name),
+    TEXT(process_facts, title),
+    TEXT(process_facts, executable),
+    BOOL(process_facts, executable_deleted),
+    INDEX(process_facts, cgroup_index),
+    FACTS(process_facts, values, process_fact_table, PROCESS_FACT_COUNT),
+    STATE(process_facts, mappings_state),
+    BOOL(process_facts, mappings_have_values),
+    ARRAY(process_facts, mappings, mapping_count, mapping, FACTS_MAX_MAPPINGS),
+    ARRAY(process_facts, spans, span_count, span, FACTS_MAX_SPANS),
+    STRUCT(process_facts, glibc, glibc_facts),
+    ARRAY(
+        process_facts, allocators, allocator_count, allocator_facts, MAXIMUM_ALLOCATORS),
+    ARRAY(process_facts, environment, environment_count, environment_facts,
+        MAXIMUM_ENVIRONMENT),
+    STATE(process_facts, environment_state),
+    STATE(process_facts, preload_state),
+};
+static const struct schema process_facts_schema = SCHEMA(process_facts);
+
+static const struct schema_field cgroup_facts_fields[] = {
+    U32(cgroup_facts, version, MAXIMUM_CGROUP_VERSION),
+    BOOL(cgroup_facts, hybrid),
+    BOOL(cgroup_facts, root),
+    BOOL(cgroup_facts, deleted),
+    BOOL(cgroup_facts, namespaced),
+    TEXT_ALWAYS(cgroup_facts, path),
+    TEXT(cgroup_facts, charged_path),
+    TEXT(cgroup_facts, limit_path),
+    TEXT(cgroup_facts, headroom_path),
+    TEXT(cgroup_facts, runtime),
+    TEXT(cgroup_facts, container_id),
+    TEXT(cgroup_facts, unit),
+    TEXT(cgroup_facts, pod_uid),
+    STATE(cgroup_facts, state),
+    TEXT(cgroup_facts, why),
+    FACTS(cgroup_facts, values, cgroup_fact_table, CGROUP_FACT_COUNT),
+};
+static const struct schema cgroup_facts_schema = SCHEMA(cgroup_facts);
+
+static const struct schema_field host_facts_fields[] = {
+    U64(host_facts, page_bytes),
+    U64(host_facts, clock_ticks_per_second),
+    U64(host_facts, boot_unix_seconds),
+    TEXT(host_facts, kernel),
+    TEXT(host_facts, machine),
+    TEXT(host_facts, hypervisor),
+    TEXT(host_facts, thp_enabled),
+    TEXT(host_facts, thp_defrag),
+    BOOL(host_facts, page_counts_estimated),
+    STATE(host_facts, page_counts_state),
+    FACTS(host_facts, values, host_fact_table, HOST_FACT_COUNT),
+};
+static const struct schema host_facts_schema = SCHEMA(host_facts);
+
+static const struct schema_field facts_fields[] = {
+    U32(facts, schema, FACTS_SCHEMA),
+    I64(facts, taken_at_unix_ns),
+    ENUM(facts, target_kind, target_kind_names, TARGET_KIND_COUNT),
+    TEXT_ALWAYS(facts, target_name),
+    STRUCT(facts, host, host_facts),
+    ARRAY(facts, processes, process_count, process_facts, FACTS_MAX_PROCESSES),
+    ARRAY(facts, cgroups, cgroup_count, cgroup_facts, FACTS_MAX_CGROUPS),
+    INDEX(facts, target_cgroup),
+    FACT(facts, unique_bytes),
+    FACT(facts, exclusive_bytes),
+    FACT(facts, competitor_oom_score),
+    I32(facts, competitor_pid),
+    TEXT(facts, competitor_name),
+    ARRAY(facts, gaps, gap_count, gap, FACTS_MAX_GAPS),
+    U64(facts, cost_wall_us),
+    U64(facts, cost_bytes_read),
+};
+const struct schema facts_schema = SCHEMA(facts);
+
+void *schema_items(const struct schema_field *field, const void *data, size_t *count)
+{
+    void *items;
+
+    memcpy(&items, (const char *)data + field->offset_bytes, sizeof(items));
+    memcpy(count, (const char *)data + field->count_offset_bytes, sizeof(*count));
+    return items;
+}
+
+static bool facts_are_absent(const struct schema_field *field, const void *at)
+{
+    const struct fact *facts = at;
+
+    for (size_t i = 0; i < field->maximum; i++) {
+        if (facts[i].state != FACT_ABSENT) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_zero(const void *data, size_t bytes)
+{
+    const char *at = data;
+
+    return bytes == 0 || (*at == 0 && memcmp(at, at + 1, bytes - 1) == 0);
+}
+
+bool schema_field_is_default(const struct schema_field *field, const void *data)
+{
+    const void *at = (const char *)data + field->offset_bytes;
+    int32_t index;
+    size_t count;
+
+    switch (field->type) {
+    case SCHEMA_INDEX:
+        memcpy(&index, at, sizeof(index));
+        return index == SCHEMA_NO_INDEX;
+    case SCHEMA_FACT:
+        return ((const struct fact *)at)->state == FACT_ABSENT;
+    case SCHEMA_FACTS:
+        return facts_are_absent(field, at);
+    case SCHEMA_STRUCT:
+        return schema_is_default(field->schema, at);
+    case SCHEMA_ARRAY:
+        (void)schema_items(field, data, &count);
+        return count == 0;
+    case SCHEMA_BOOL:
+    case SCHEMA_U32:
+    case SCHEMA_I32:
+    case SCHEMA_U64:
+    case SCHEMA_I64:
+    case SCHEMA_LETTER:
+    case SCHEMA_TEXT:
+    case SCHEMA_ENUM:
+        break;
+    }
+    return is_zero(at, field->bytes);
+}
+
+bool schema_is_default(const struct schema *schema, const void *data)
+{
+    for (size_t i = 0; i < schema->field_count; i++) {
+        if (!schema_field_is_default(&schema->fields[i], data)) {
+            return false;
+        }
+    }
+    return true;
+}
