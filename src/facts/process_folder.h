@@ -1,0 +1,46 @@
+/* process_folder.h - the folder of one process in /proc, held open while it is read. */
+#ifndef STRATA_FACTS_PROCESS_FOLDER_H
+#define STRATA_FACTS_PROCESS_FOLDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "facts/root.h"
+#include "facts/stat.h"
+
+/*
+ * Files are opened below fd only, so what is read is always of the process that was there
+ * at the open, even when its pid is given to another one meanwhile. The fields say which
+ * program it ran at that moment; process_folder_check() compares.
+ */
+struct process_folder {
+    struct facts_root *root;
+    int fd;
+    int32_t pid;
+    struct process_stat stat; /* as at the open */
+    bool executable_known;    /* the two below could be read */
+    uint64_t executable_device;
+    uint64_t executable_inode;
+};
+
+/* Opens /proc/pid. 0; -ESRCH no such process; -EINVAL unreadable stat; or -errno. */
+int process_folder_open(
+    struct facts_root *root, int32_t pid, struct process_folder *folder);
+void process_folder_close(struct process_folder *folder);
+
+/* Reads the whole file name into buffer; as facts_read_file(), and a vanished process is -ESRCH. */
+int process_folder_read(struct process_folder *folder, const char *name,
+    size_t maximum_bytes, struct buffer *buffer);
+
+/* Opens the file name for reading: a descriptor or -errno, -ESRCH when the process is gone. */
+int process_folder_open_file(struct process_folder *folder, const char *name);
+
+/*
+ * Is it still what it was at the open? 0: the same program; -ESRCH: it has ended;
+ * -ESTALE: it has started another program by execve, so facts read before and
+ * after do not belong together.
+ */
+int process_folder_check(struct process_folder *folder);
+
+#endif

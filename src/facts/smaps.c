@@ -1,0 +1,195 @@
+/*
+ * smaps.c - reads smaps or maps line by line into the mappings of a process.
+ *
+ * The file is made while it is read, about a page of text at a time, and the target maps and
+ * unmaps in between. Addresses never go back, but a mapping which merged with its lower
+ * neighbour meanwhile may start before the end of the last one that was printed: it is
+ * clipped, and its numbers, which are of the whole, are marked stale. So mappings are
+ * always sorted and never overlap.
+ * Numbers are in kB and of the keys in facts.def; text from Documentation/filesystems/
+ * proc.rst and show_smap(), fs/proc/task_mmu.c.
+ */
+#include "facts/smaps.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "facts/fact_line.h"
+#include "facts/line_reader.h"
+#include "facts/mapping_line.h"
+#include "facts/text_line.h"
+#include "facts_types/facts.h"
+
+#define FLAGS_KEY "VmFlags:"
+
+struct smaps_parser {
+    struct region *region;
+    struct process_facts *process;
+    struct mapping *current; /* NULL: before the first, or one that is skipped */
+    bool current_clipped;
+    uint64_t last_end;
+};
+
+static void finish_mapping(struct smaps_parser *parser)
+{
+    if (parser->current == NULL || !parser->current_clipped) {
+        return;
+    }
+    for (size_t i = 0; i < MAPPING_FACT_COUNT; i++) {
+        struct fact *fact = &parser->current->values[i];
+        if (fact->state == FACT_OK) {
+            fact->state = FACT_STALE;
+            fact->plus_minus = fact->value;
+        }
+    }
+}
+
+/* Neighbours mostly map the same file, so its path is stored once. */
+static char *store_path(struct smaps_parser *parser, const char *path)
+{
+    const struct process_facts *process = parser->process;
+
+    if (process->mapping_count > 0) {
+        char *last = process->mappings[process->mapping_count - 1].path;
+        if (strcmp(last, path) == 0) {
+            return last;
+        }
+    }
+    return region_copy_text(parser->region, path);
+}
+
+static int start_mapping(struct smaps_parser *parser, char *line)
+{
+    struct process_facts *process = parser->process;
+    struct mapping mapping;
+    char *path;
+
+    finish_mapping(parser);
+    parser->current = NULL;
+    if (mapping_line_parse(line, &mapping, &path) != 0) {
+        return -EINVAL;
+    }
+    if (mapping.end <= parser->last_end) {
+        return 0;
+    }
+    parser->current_clipped = mapping.start < parser->last_end;
+    if (parser->current_clipped) {
+        mapping.offset_bytes += parser->last_end - mapping.start;
+        mapping.start = parser->last_end;
+    }
+    if (process->mapping_count >= FACTS_MAX_MAPPINGS) {
+        return -EFBIG;
+    }
+    mapping.path = store_path(parser, path);
+    struct mapping *place = region_grow(parser->region, &process->mappings,
+        process->mapping_count, FACTS_MAX_MAPPINGS, sizeof(*place));
+    if (place == NULL || mapping.path == NULL) {
+        return -ENOMEM;
+    }
+    *place = mapping;
+    process->mapping_count++;
+    parser->last_end = mapping.end;
+    parser->current = place;
+    return 0;
+}
+
+static int parse_line(struct smaps_parser *parser, char *line)
+{
+    if (mapping_line_is_header(line)) {
+        return start_mapping(parser, line);
+    }
+    if (parser->current == NULL) {
+        return parser->process->mapping_count == 0 ? -EINVAL : 0;
+    }
+    if (strncmp(line, FLAGS_KEY, strlen(FLAGS_KEY)) == 0) {
+        parser->current->flags = mapping_line_flags(line + strlen(FLAGS_KEY));
+    } else {
+        (void)fact_line_store(mapping_fact_table, MAPPING_FACT_COUNT, "smaps", line,
+            parser->current->values);
+    }
+    return 0;
+}
+
+static void start_parser(
+    struct smaps_parser *parser, struct region *region, struct process_facts *process)
+{
+    *parser = (struct smaps_parser){.region = region, .process = process};
+    process->mappings = NULL;
+    process->mapping_count = 0;
+    process->mappings_state = FACT_ABSENT;
+    process->mappings_have_values = false;
+}
+
+static int end_parser(struct smaps_parser *parser, bool with_values, int rc)
+{
+    struct process_facts *process = parser->process;
+
+    finish_mapping(parser);
+    process->mappings_have_values = with_values && process->mapping_count > 0;
+    process->mappings_state = rc == -ENOMEM ? FACT_STALE : facts_state_of(rc);
+    return rc;
+}
+
+int smaps_parse(
+    char *text, size_t bytes, struct region *region, struct process_facts *process)
+{
+    struct smaps_parser parser;
+    char *end = text + bytes;
+    char *line;
+    int rc = 0;
+
+    start_parser(&parser, region, process);
+    while (rc == 0 && (line = text_line_next(&text, end)) != NULL) {
+        rc = parse_line(&parser, line);
+    }
+    return end_parser(&parser, true, rc);
+}
+
+static int open_mappings(struct process_folder *folder, bool *with_values)
+{
+    int fd = *with_values ? process_folder_open_file(folder, "smaps") : -ENOENT;
+
+    if (fd == -ENOENT) {
+        /* Not asked for, or a kernel without CONFIG_PROC_PAGE_MONITOR. */
+        *with_values = false;
+        fd = process_folder_open_file(folder, "maps");
+    }
+    return fd;
+}
+
+int smaps_read(struct process_folder *folder, bool with_values, struct region *region,
+    struct process_facts *process)
+{
+    struct smaps_parser parser;
+    struct line_reader reader;
+    char *line = NULL;
+
+    start_parser(&parser, region, process);
+    int fd = open_mappings(folder, &with_values);
+    if (fd < 0) {
+        return end_parser(&parser, false, fd);
+    }
+    line_reader_init(&reader, fd);
+    int rc = line_reader_next(&reader, &line);
+    while (rc == 0 && line != NULL) {
+        rc = parse_line(&parser, line);
+        if (rc == 0) {
+            rc = line_reader_next(&reader, &line);
+        }
+    }
+    close(fd);
+    folder->root->bytes_read += reader.bytes_read;
+    return end_parser(&parser, with_values, rc);
+}
+
+void smaps_rollup_parse(char *text, size_t bytes, struct process_facts *process)
+{
+    char *end = text + bytes;
+    char *line;
+
+    while ((line = text_line_next(&text, end)) != NULL) {
+        (void)fact_line_store(process_fact_table, PROCESS_FACT_COUNT, "smaps_rollup",
+            line, process->values);
+    }
+}
