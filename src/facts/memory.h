@@ -12,6 +12,7 @@ enum page_bits {
     PAGE_SWAPPED = 2,
     PAGE_FILE = 4,      /* file or shared anonymous */
     PAGE_EXCLUSIVE = 8, /* mapped by this process only */
+    PAGE_ZERO = 16,     /* present, but the shared page of zeroes: costs no memory */
 };
 
 struct memory;

@@ -1,0 +1,91 @@
+/*
+ * memory.c - the checks in front of every source of another process's memory.
+ *
+ * Addresses come from the target and may be anything: no range may wrap, and nothing is read
+ * that is not present. The state of a page may change between the look and the read; then an
+ * absent page is read after all, which costs the target a page table entry and no more.
+ */
+#include "facts/memory.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { LOOK_PAGES = 512 }; /* pages looked up at a time */
+
+int memory_read(struct memory *memory, uint64_t address, void *data, size_t bytes)
+{
+    if (bytes == 0) {
+        return 0;
+    }
+    if (address > UINT64_MAX - bytes) {
+        return -EFAULT;
+    }
+    int rc = memory->operations->read(memory, address, data, bytes);
+    if (rc == 0) {
+        memory->bytes_read += bytes;
+    }
+    return rc;
+}
+
+int memory_pages(struct memory *memory, uint64_t address, size_t count, uint8_t *bits)
+{
+    const uint64_t first = address / memory->page_bytes;
+
+    if (count == 0) {
+        return 0;
+    }
+    if (count > UINT64_MAX / memory->page_bytes - first) {
+        return -EFAULT;
+    }
+    return memory->operations->pages(memory, first * memory->page_bytes, count, bits);
+}
+
+static int all_present(struct memory *memory, uint64_t address, size_t bytes)
+{
+    uint8_t bits[LOOK_PAGES];
+    uint64_t page = address / memory->page_bytes;
+    const uint64_t last = (address + bytes - 1) / memory->page_bytes;
+
+    while (page <= last) {
+        const uint64_t left = last - page + 1;
+        const size_t count = left < LOOK_PAGES ? (size_t)left : LOOK_PAGES;
+        int rc = memory_pages(memory, page * memory->page_bytes, count, bits);
+        if (rc != 0) {
+            return rc;
+        }
+        for (size_t i = 0; i < count; i++) {
+            if ((bits[i] & PAGE_PRESENT) == 0) {
+                return -ENODATA;
+            }
+        }
+        page += count;
+    }
+    return 0;
+}
+
+int memory_read_present(struct memory *memory, uint64_t address, void *data, size_t bytes)
+{
+    if (bytes == 0) {
+        return 0;
+    }
+    if (address > UINT64_MAX - bytes) {
+        return -EFAULT;
+    }
+    int rc = all_present(memory, address, bytes);
+    return rc != 0 ? rc : memory_read(memory, address, data, bytes);
+}
+
+int memory_read_word(struct memory *memory, uint64_t address, uint64_t *word)
+{
+    uint8_t bytes[sizeof(*word)];
+    int rc = memory_read_present(memory, address, bytes, sizeof(bytes));
+
+    if (rc != 0) {
+        return rc;
+    }
+    *word = 0;
+    for (size_t i = 0; i < sizeof(bytes); i++) {
+        *word |= (uint64_t)bytes[i] << (8 * i);
+    }
+    return 0;
+}

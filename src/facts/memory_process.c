@@ -1,0 +1,114 @@
+/*
+ * memory_process.c - reads another process's memory without stopping it.
+ *
+ * Two ways with the same rights (ptrace_may_access() with PTRACE_MODE_ATTACH):
+ * /proc/PID/mem is bound to the address space that was there when it was opened, so neither
+ * a reused pid nor an execve can slip in, and small reads cost less (1.1 us against 1.4 us);
+ * process_vm_readv(2) needs no copy through a kernel page, so large reads are a third faster
+ * (measured on Linux 6.18). Large reads use the second, and the caller's
+ * process_folder_check() afterwards guards them. Both may copy less than asked when the range
+ * is partly unmapped, without an error: the count is compared.
+ */
+#include "facts/memory_process.h"
+
+#include <errno.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { LARGE_READ_BYTES = 32 << 10 };
+
+static int read_by_call(
+    struct memory_process *process, uint64_t address, void *data, size_t bytes)
+{
+    struct iovec local = {.iov_base = data, .iov_len = bytes};
+    struct iovec remote = {
+        .iov_base = (void *)(uintptr_t)address, /* NOLINT(performance-no-int-to-ptr) */
+        .iov_len = bytes};
+    ssize_t got = process_vm_readv(process->pid, &local, 1, &remote, 1, 0);
+
+    if (got < 0) {
+        return -errno;
+    }
+    return (size_t)got == bytes ? 0 : -EFAULT;
+}
+
+static int read_by_file(
+    struct memory_process *process, uint64_t address, char *data, size_t bytes)
+{
+    if (address > INT64_MAX - bytes) {
+        return -EFAULT; /* an off_t cannot reach the vsyscall page, nor need we */
+    }
+    while (bytes > 0) {
+        ssize_t got = pread(process->mem_fd, data, bytes, (off_t)address);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0) {
+            return errno == EIO ? -EFAULT : -errno;
+        }
+        if (got == 0) {
+            return -ESRCH; /* the address space is gone: ended, or another program */
+        }
+        data += got;
+        address += (uint64_t)got;
+        bytes -= (size_t)got;
+    }
+    return 0;
+}
+
+static int read_memory(struct memory *memory, uint64_t address, void *data, size_t bytes)
+{
+    struct memory_process *process = (struct memory_process *)(void *)memory;
+
+    if (process->use_readv && bytes >= LARGE_READ_BYTES) {
+        int rc = read_by_call(process, address, data, bytes);
+        if (rc != -ENOSYS && rc != -EPERM) {
+            return rc;
+        }
+        process->use_readv = false; /* a seccomp filter, perhaps; the file still works */
+    }
+    return read_by_file(process, address, data, bytes);
+}
+
+static int read_pages(
+    struct memory *memory, uint64_t address, size_t count, uint8_t *bits)
+{
+    struct memory_process *process = (struct memory_process *)(void *)memory;
+    const uint64_t before = process->pagemap.bytes_read;
+    int rc = pagemap_bits(&process->pagemap, address, count, bits);
+
+    memory->bytes_read += process->pagemap.bytes_read - before;
+    return rc;
+}
+
+static const struct memory_operations process_operations = {
+    .read = read_memory, .pages = read_pages};
+
+int memory_process_open(struct memory_process *process, struct process_folder *folder)
+{
+    *process = (struct memory_process){
+        .memory.operations = &process_operations, .pid = folder->pid, .mem_fd = -1};
+    int rc = pagemap_open(&process->pagemap, folder);
+    if (rc != 0) {
+        return rc;
+    }
+    process->memory.page_bytes = process->pagemap.page_bytes;
+    /* Below a prefix the pids are of another kernel or namespace than ours. */
+    process->use_readv = folder->root->prefix[0] == '\0';
+    int fd = process_folder_open_file(folder, "mem");
+    if (fd < 0) {
+        pagemap_close(&process->pagemap);
+        return fd;
+    }
+    process->mem_fd = fd;
+    return 0;
+}
+
+void memory_process_close(struct memory_process *process)
+{
+    pagemap_close(&process->pagemap);
+    if (process->mem_fd >= 0) {
+        close(process->mem_fd);
+        process->mem_fd = -1;
+    }
+}
