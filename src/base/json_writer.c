@@ -9,6 +9,7 @@
 #include <inttypes.h>
 
 #include "base/bug.h"
+#include "base/utf8.h"
 
 void json_writer_init(struct json_writer *json, struct buffer *buffer, int indent)
 {
@@ -77,39 +78,6 @@ void json_array_end(struct json_writer *json)
     close_level(json, ']');
 }
 
-/* Length of the well-formed UTF-8 sequence at text, 0 if there is none (Unicode 15, table 3-7). */
-static int utf8_length(const unsigned char *text)
-{
-    unsigned char low = 0x80;
-    unsigned char high = 0xbf;
-    int length;
-
-    if (text[0] < 0x80) {
-        return 1;
-    }
-    if (text[0] >= 0xc2 && text[0] <= 0xdf) {
-        length = 2;
-    } else if ((text[0] & 0xf0) == 0xe0) {
-        length = 3;
-        low = text[0] == 0xe0 ? 0xa0 : 0x80;
-        high = text[0] == 0xed ? 0x9f : 0xbf;
-    } else if (text[0] >= 0xf0 && text[0] <= 0xf4) {
-        length = 4;
-        low = text[0] == 0xf0 ? 0x90 : 0x80;
-        high = text[0] == 0xf4 ? 0x8f : 0xbf;
-    } else {
-        return 0;
-    }
-    for (int i = 1; i < length; i++) {
-        if (text[i] < low || text[i] > high) {
-            return 0;
-        }
-        low = 0x80;
-        high = 0xbf;
-    }
-    return length;
-}
-
 static void append_escaped(struct buffer *buffer, unsigned char character)
 {
     switch (character) {
@@ -136,19 +104,19 @@ static void append_escaped(struct buffer *buffer, unsigned char character)
 
 static void append_quoted(struct buffer *buffer, const char *text)
 {
-    const unsigned char *at = (const unsigned char *)text;
+    const char *at = text;
 
     buffer_append_char(buffer, '"');
     while (*at != '\0') {
-        int length = utf8_length(at);
+        size_t length = utf8_length(at);
         if (length == 0) {
             buffer_append_text(buffer, "\xef\xbf\xbd");
             at++;
         } else if (length == 1) {
-            append_escaped(buffer, *at);
+            append_escaped(buffer, (unsigned char)*at);
             at++;
         } else {
-            buffer_append(buffer, at, (size_t)length);
+            buffer_append(buffer, at, length);
             at += length;
         }
     }
@@ -176,14 +144,12 @@ void json_string(struct json_writer *json, const char *text)
 
 bool json_string_is_exact(const char *text)
 {
-    const unsigned char *at = (const unsigned char *)text;
-
-    while (*at != '\0') {
-        int length = utf8_length(at);
+    while (*text != '\0') {
+        size_t length = utf8_length(text);
         if (length == 0) {
             return false;
         }
-        at += length;
+        text += length;
     }
     return true;
 }

@@ -1,0 +1,273 @@
+/*
+ * allocator_text.c - what glibc malloc holds, arena by arena.
+ *
+ * The main arena comes first, the others are sorted by what they hold. Folded arenas are
+ * summed with glibc_total, so the rows always add up to the total. Numbers that pagemap
+ * would give are "-" when it could not be read.
+ */
+#include "present/allocator_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/number.h"
+#include "model/glibc_total.h"
+#include "present/quantity.h"
+
+enum {
+    NAME_COLUMN = 2,
+    SHOWN_ARENAS = 3,
+    CELL_COLUMNS = 11,
+    CELL_COLUMNS_EXACT = 12,
+    CELL_COUNT = 5,
+    NAME_COLUMNS = 18,
+    TITLE_BYTES = 96,
+};
+
+static int cell_end(const struct page *page, int cell)
+{
+    return NAME_COLUMNS +
+           (cell + 1) * (page->style->exact_bytes ? CELL_COLUMNS_EXACT : CELL_COLUMNS);
+}
+
+static void cell(struct page *page, enum ink ink, int number, const char *text)
+{
+    page_right(page, ink, text, cell_end(page, number));
+}
+
+static void head(struct page *page, const char *first)
+{
+    static const char *const titles[CELL_COUNT] = {
+        "held", "in use", "free", "trim gives", "trim keeps"};
+
+    page_heading(page, first);
+    for (int i = 0; i < CELL_COUNT; i++) {
+        cell(page, INK_DIM, i, titles[i]);
+    }
+    page_end_line(page);
+}
+
+static void row(
+    struct page *page, enum ink ink, const char *name, const struct glibc_total *total)
+{
+    bool exact = page->style->exact_bytes;
+    bool read = total->arenas_unread < total->arenas || total->mmapped_blocks > 0;
+    bool seen = total->arenas_unseen < total->arenas;
+    uint64_t kept = number_subtract(total->free_resident_bytes, total->trim_gain_bytes);
+
+    page_at(page, NAME_COLUMN);
+    page_fit(page, ink, name, NAME_COLUMNS - NAME_COLUMN + 1);
+    cell(page, ink, 0, read ? quantity_mib(total->held_bytes, exact).text : "-");
+    cell(page, ink, 1, read ? quantity_mib(total->in_use_bytes, exact).text : "-");
+    cell(page, ink, 2, read ? quantity_mib(total->free_bytes, exact).text : "-");
+    cell(page, ink, 3, seen ? quantity_mib(total->trim_gain_bytes, exact).text : "-");
+    cell(page, ink, 4, seen ? quantity_mib(kept, exact).text : "-");
+    page_end_line(page);
+}
+
+static void note(struct page *page, const char *text)
+{
+    page_at(page, NAME_COLUMN);
+    page_paragraph(page, INK_DIM, text, NAME_COLUMN);
+}
+
+/* An arena alone, as a total of one. */
+static struct glibc_total total_of_arena(const struct glibc_arena *arena)
+{
+    struct glibc_arena copy = *arena;
+    struct glibc_facts one = {.arenas = &copy, .arena_count = 1};
+    struct glibc_total total = {0};
+
+    glibc_total_add(&total, &one);
+    return total;
+}
+
+/* The main arena first, then by what they hold. */
+static int by_held(const void *left, const void *right)
+{
+    const struct glibc_arena *a = *(const struct glibc_arena *const *)left;
+    const struct glibc_arena *b = *(const struct glibc_arena *const *)right;
+
+    if (a->main != b->main) {
+        return a->main ? -1 : 1;
+    }
+    if (a->held_bytes != b->held_bytes) {
+        return a->held_bytes < b->held_bytes ? 1 : -1;
+    }
+    return a->address < b->address ? -1 : a->address > b->address;
+}
+
+static void arena_row(struct page *page, const struct glibc_arena *arena)
+{
+    struct glibc_total total = total_of_arena(arena);
+    char name[TITLE_BYTES];
+
+    if (arena->main) {
+        (void)snprintf(name, sizeof(name), "main arena");
+    } else {
+        (void)snprintf(name, sizeof(name), "0x%" PRIx64, arena->address);
+    }
+    row(page, INK_PLAIN, name, &total);
+    if (total.arenas_unread > 0) {
+        page_at(page, NAME_COLUMN * 2);
+        page_paragraph(page, INK_DIM,
+            arena->why != NULL ? arena->why : fact_state_names[arena->state],
+            NAME_COLUMN * 2);
+    }
+}
+
+static void folded_row(struct page *page, const struct glibc_arena **arenas, size_t count)
+{
+    struct glibc_total total = {0};
+    char name[TITLE_BYTES];
+
+    for (size_t i = 0; i < count; i++) {
+        struct glibc_arena copy = *arenas[i];
+        struct glibc_facts one = {.arenas = &copy, .arena_count = 1};
+        glibc_total_add(&total, &one);
+    }
+    (void)snprintf(name, sizeof(name), "and %zu more", count);
+    row(page, INK_PLAIN, name, &total);
+    if (total.arenas_unread > 0) {
+        (void)snprintf(name, sizeof(name), "%" PRIu64 " of these could not be read",
+            total.arenas_unread);
+        note(page, name);
+    }
+}
+
+static void arena_rows(struct page *page, const struct glibc_facts *glibc)
+{
+    size_t count = glibc->arena_count;
+    const struct glibc_arena **sorted = calloc(count + 1, sizeof(struct glibc_arena *));
+
+    if (sorted == NULL) {
+        page->buffer->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        sorted[i] = &glibc->arenas[i];
+    }
+    qsort(sorted, count, sizeof(struct glibc_arena *), by_held);
+    size_t shown =
+        page->style->unfolded || count <= SHOWN_ARENAS + 1 ? count : SHOWN_ARENAS;
+    for (size_t i = 0; i < shown; i++) {
+        arena_row(page, sorted[i]);
+    }
+    if (shown < count) {
+        folded_row(page, sorted + shown, count - shown);
+    }
+    free(sorted);
+}
+
+static void mmapped_row(struct page *page, const struct glibc_facts *glibc)
+{
+    struct glibc_facts alone = {.parameters = glibc->parameters};
+    struct glibc_total total = {0};
+    char name[TITLE_BYTES];
+
+    glibc_total_add(&total, &alone);
+    if (total.mmapped_blocks > 0) {
+        (void)snprintf(name, sizeof(name), "%" PRIu64 " mapped block%s",
+            total.mmapped_blocks, total.mmapped_blocks == 1 ? "" : "s");
+        row(page, INK_PLAIN, name, &total);
+    }
+}
+
+static void process_table(struct page *page, const struct glibc_facts *glibc)
+{
+    struct glibc_total total = {0};
+
+    glibc_total_add(&total, glibc);
+    arena_rows(page, glibc);
+    mmapped_row(page, glibc);
+    if (total.arenas > 1 || total.mmapped_blocks > 0) {
+        row(page, INK_STRONG, "total", &total);
+    }
+}
+
+static bool was_read(const struct process_facts *process)
+{
+    return process->glibc.arena_count > 0;
+}
+
+static void cache_note(struct page *page, const struct glibc_facts *glibc)
+{
+    const struct fact *bytes = &glibc->tcache_bytes;
+    char text[TITLE_BYTES * 2];
+
+    if ((bytes->state == FACT_OK || bytes->state == FACT_STALE) && bytes->value > 0) {
+        (void)snprintf(text, sizeof(text),
+            "of the bytes in use, %s wait in the caches of %" PRIu64 " threads",
+            quantity_bytes(bytes->value, page->style->exact_bytes).text,
+            glibc->tcaches.value);
+        note(page, text);
+    }
+}
+
+/* Whether the cap that would be proposed is already set is worth a line. */
+static void settings_note(struct page *page, const struct process_facts *process)
+{
+    for (size_t i = 0; i < process->environment_count; i++) {
+        const struct environment_facts *setting = &process->environment[i];
+        page_at(page, NAME_COLUMN);
+        page_printf(page, INK_DIM, "set in its environment: %s=", setting->name);
+        page_fit(page, INK_DIM, setting->value, page->width - page->column);
+        page_end_line(page);
+    }
+}
+
+static void group_table(struct page *page, const struct facts *facts, size_t readable)
+{
+    struct glibc_total total = {0};
+    size_t shown = 0;
+
+    for (size_t i = 0; i < facts->process_count; i++) {
+        const struct process_facts *process = &facts->processes[i];
+        struct glibc_total one = {0};
+        char name[TITLE_BYTES];
+        if (!was_read(process)) {
+            continue;
+        }
+        glibc_total_add(&one, &process->glibc);
+        glibc_total_add(&total, &process->glibc);
+        if (page->style->unfolded || readable <= SHOWN_ARENAS) {
+            (void)snprintf(name, sizeof(name), "pid %" PRId32, process->pid);
+            row(page, INK_PLAIN, name, &one);
+            shown++;
+        }
+    }
+    if (readable != 1) {
+        char name[TITLE_BYTES];
+        (void)snprintf(
+            name, sizeof(name), shown > 0 ? "total" : "in %zu processes", readable);
+        row(page, INK_STRONG, name, &total);
+    }
+}
+
+void allocator_text(struct page *page, const struct snapshot *snapshot)
+{
+    const struct facts *facts = snapshot->facts;
+    const char *unit =
+        page->style->exact_bytes ? "glibc malloc, bytes" : "glibc malloc, MiB";
+    const struct process_facts *first = NULL;
+    size_t readable = 0;
+
+    for (size_t i = 0; i < facts->process_count; i++) {
+        if (was_read(&facts->processes[i])) {
+            first = first == NULL ? &facts->processes[i] : first;
+            readable++;
+        }
+    }
+    if (first == NULL) {
+        return;
+    }
+    head(page, unit);
+    if (facts->process_count == 1) {
+        process_table(page, &first->glibc);
+        cache_note(page, &first->glibc);
+        settings_note(page, first);
+    } else {
+        group_table(page, facts, readable);
+    }
+}

@@ -1,0 +1,11 @@
+/* gap_text.h - what could not be read, why, and what would give it. */
+#ifndef STRATA_PRESENT_GAP_TEXT_H
+#define STRATA_PRESENT_GAP_TEXT_H
+
+#include "facts_types/facts.h"
+#include "present/page.h"
+
+/* One entry for each missing fact and reason, however many processes it concerns. */
+void gap_text(struct page *page, const struct facts *facts);
+
+#endif

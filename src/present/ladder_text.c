@@ -1,0 +1,290 @@
+/*
+ * ladder_text.c - the account: what the application says, what its allocator holds, what
+ * the kernel keeps resident, what the cgroup is billed for; each step with its gap.
+ *
+ * A layer without a number is a line with "-" and the reason. A gap is only shown
+ * between two known layers; its sign is always printed, since layers may cross (held but
+ * never touched memory makes resident smaller than held).
+ */
+#include "present/ladder_text.h"
+
+#include <stdio.h>
+
+#include "present/quantity.h"
+
+static const enum layer_id ladder[] = {
+    LAYER_TRACKED, LAYER_IN_USE, LAYER_HELD, LAYER_RESIDENT, LAYER_CHARGED};
+enum { LADDER_COUNT = sizeof(ladder) / sizeof(ladder[0]) };
+
+enum {
+    NAME_COLUMNS = 10, /* "resident" and two blanks */
+    BAR_MAXIMUM = 60,
+    NOTE_COLUMNS = 16, /* kept free behind the longest bar */
+    GAP_INDENT = 2,
+    GAP_BYTES = 192,
+    SHOWN_PARTS = 8,
+};
+
+static bool is_known(const struct layer *layer)
+{
+    return layer->state == FACT_OK || layer->state == FACT_STALE;
+}
+
+static uint64_t bytes_of(const struct layer *layer)
+{
+    return layer->bytes < 0 ? 0 : (uint64_t)layer->bytes;
+}
+
+static struct quantity amount(const struct page *page, uint64_t bytes)
+{
+    return quantity_bytes(bytes, page->style->exact_bytes);
+}
+
+static struct quantity signed_amount(const struct page *page, int64_t bytes)
+{
+    return quantity_signed_bytes(bytes, page->style->exact_bytes);
+}
+
+static const char *ladder_name(enum layer_id id)
+{
+    return id == LAYER_IN_USE ? "in use" : layer_names[id];
+}
+
+static void missing_row(struct page *page, const char *name, const struct layer *layer)
+{
+    int text_column = page_text_column(page);
+
+    page_amount(page, INK_DIM, "-");
+    page_at(page, text_column);
+    page_put(page, INK_DIM, name);
+    page_at(page, text_column + NAME_COLUMNS);
+    page_paragraph(page, INK_DIM,
+        layer->source != NULL ? layer->source : fact_state_names[layer->state],
+        text_column + NAME_COLUMNS);
+}
+
+static void uncertainty(struct page *page, const struct layer *layer)
+{
+    if (layer->plus_minus_bytes > 0) {
+        page_at(page, page->column + 1);
+        page_printf(page, INK_DIM, "%s%s", page_plus_minus(page),
+            amount(page, layer->plus_minus_bytes).text);
+    }
+}
+
+static void layer_row(
+    struct page *page, const char *name, const struct layer *layer, uint64_t longest)
+{
+    int bar_column = page_text_column(page) + NAME_COLUMNS;
+    int bar = page->width - bar_column - NOTE_COLUMNS;
+
+    page_amount(page, INK_STRONG, signed_amount(page, layer->bytes).text + 1);
+    page_at(page, page_text_column(page));
+    page_put(page, INK_STRONG, name);
+    page_at(page, bar_column);
+    page_bar(page, bytes_of(layer), longest, bar < BAR_MAXIMUM ? bar : BAR_MAXIMUM);
+    uncertainty(page, layer);
+    page_end_line(page);
+}
+
+/* Between in use and held: what is free, and how much of it costs memory. */
+static void name_free_gap(
+    const struct page *page, const struct snapshot *snapshot, char text[GAP_BYTES])
+{
+    const struct layer *resident = &snapshot->layers[LAYER_FREE_RESIDENT];
+
+    if (is_known(resident)) {
+        (void)snprintf(text, GAP_BYTES, "free in the allocator, %s of it resident",
+            amount(page, bytes_of(resident)).text);
+    } else {
+        (void)snprintf(text, GAP_BYTES, "free in the allocator");
+    }
+}
+
+/* Between held and resident: two amounts that pull in opposite directions. */
+static void name_resident_gap(
+    const struct page *page, const struct snapshot *snapshot, char text[GAP_BYTES])
+{
+    const struct layer *layers = snapshot->layers;
+    const struct layer *untouched = &layers[LAYER_NEVER_TOUCHED];
+
+    if (!is_known(untouched)) {
+        (void)snprintf(
+            text, GAP_BYTES, "outside the allocator, less what was never touched");
+        return;
+    }
+    int64_t outside =
+        layers[LAYER_RESIDENT].bytes - layers[LAYER_HELD].bytes + untouched->bytes;
+    (void)snprintf(text, GAP_BYTES, "outside the allocator %s, never touched %s",
+        signed_amount(page, outside).text, signed_amount(page, -untouched->bytes).text);
+}
+
+static const char *charged_gap_name(const struct snapshot *snapshot)
+{
+    return snapshot->layers[LAYER_CHARGED].bytes < snapshot->layers[LAYER_RESIDENT].bytes
+               ? "file pages and shared memory billed to other cgroups"
+               : "page cache, kernel memory, others in the cgroup";
+}
+
+static void gap_row(struct page *page, const struct snapshot *snapshot,
+    enum layer_id upper, enum layer_id lower)
+{
+    int64_t gap = snapshot->layers[lower].bytes - snapshot->layers[upper].bytes;
+    int indent = page_text_column(page) + GAP_INDENT;
+    char text[GAP_BYTES];
+
+    if (upper == LAYER_IN_USE && lower == LAYER_HELD) {
+        name_free_gap(page, snapshot, text);
+    } else if (upper == LAYER_HELD && lower == LAYER_RESIDENT) {
+        name_resident_gap(page, snapshot, text);
+    } else if (upper == LAYER_RESIDENT && lower == LAYER_CHARGED) {
+        (void)snprintf(text, GAP_BYTES, "%s", charged_gap_name(snapshot));
+    } else if (upper == LAYER_TRACKED && lower == LAYER_IN_USE) {
+        (void)snprintf(text, GAP_BYTES, "not tracked by the application");
+    } else {
+        (void)snprintf(
+            text, GAP_BYTES, "from %s to %s", ladder_name(upper), ladder_name(lower));
+    }
+    page_amount(page, INK_DIM, signed_amount(page, gap).text);
+    page_paragraph(page, INK_DIM, text, indent);
+}
+
+/* Other ways to count the resident set; shown below it, without a bar. */
+static void resident_variant(
+    struct page *page, const struct layer *layer, const char *title)
+{
+    if (is_known(layer)) {
+        page_amount(page, INK_PLAIN, amount(page, bytes_of(layer)).text);
+        page_at(page, page_text_column(page) + GAP_INDENT);
+        page_put(page, INK_DIM, title);
+        uncertainty(page, layer);
+        page_end_line(page);
+    }
+}
+
+static void resident_variants(struct page *page, const struct snapshot *snapshot)
+{
+    resident_variant(page, &snapshot->layers[LAYER_PSS],
+        "pss: of these, with shared pages divided by their users");
+    if (snapshot->member_count > 1) {
+        resident_variant(page, &snapshot->layers[LAYER_UNIQUE],
+            "unique: frames of all members, each counted once");
+        resident_variant(page, &snapshot->layers[LAYER_EXCLUSIVE],
+            "exclusive: of the unique ones, mapped by nobody else");
+        page_amount(page, INK_DIM, amount(page, snapshot->rss_sum_bytes).text);
+        page_at(page, page_text_column(page) + GAP_INDENT);
+        page_put(page, INK_DIM, "sum of RSS: counts shared pages once for each member");
+        page_end_line(page);
+    }
+}
+
+void ladder_text(struct page *page, const struct snapshot *snapshot)
+{
+    const struct layer *layers = snapshot->layers;
+    uint64_t longest = 0;
+    int upper = -1;
+
+    for (int i = 0; i < LADDER_COUNT; i++) {
+        if (is_known(&layers[ladder[i]]) && bytes_of(&layers[ladder[i]]) > longest) {
+            longest = bytes_of(&layers[ladder[i]]);
+        }
+    }
+    for (int i = 0; i < LADDER_COUNT; i++) {
+        const struct layer *layer = &layers[ladder[i]];
+        if (!is_known(layer)) {
+            missing_row(page, ladder_name(ladder[i]), layer);
+            continue;
+        }
+        if (upper >= 0) {
+            gap_row(page, snapshot, ladder[upper], ladder[i]);
+        }
+        layer_row(page, ladder_name(ladder[i]), layer, longest);
+        if (ladder[i] == LAYER_RESIDENT) {
+            resident_variants(page, snapshot);
+        }
+        upper = i;
+    }
+}
+
+static void part_row(
+    struct page *page, const char *bytes, const char *percent, const char *title)
+{
+    enum { PERCENT_COLUMNS = 7 };
+    int percent_end = page_text_column(page) + PERCENT_COLUMNS;
+
+    page_amount(page, INK_PLAIN, bytes);
+    page_right(page, INK_DIM, percent, percent_end);
+    page_at(page, percent_end + 2);
+    page_fit(page, INK_PLAIN, title, page->width - page->column);
+    page_end_line(page);
+}
+
+/* "~" marks what rests on exclusion or proportion. */
+static struct quantity part_amount(const struct page *page, const struct part *part)
+{
+    struct quantity out;
+
+    (void)snprintf(out.text, sizeof(out.text), "%s%.40s", part->estimate ? "~" : "",
+        amount(page, part->bytes).text);
+    return out;
+}
+
+size_t layer_shown_parts(const struct layer *layer, size_t maximum)
+{
+    size_t shown = 0;
+
+    while (shown < layer->part_count && shown < maximum &&
+           layer->parts[shown].bytes >= bytes_of(layer) / 100) {
+        shown++;
+    }
+    return layer->part_count - shown == 1 ? layer->part_count : shown;
+}
+
+static void residual_row(struct page *page, const struct snapshot *snapshot)
+{
+    const struct layer *residual = &snapshot->layers[LAYER_RESIDUAL];
+    uint64_t magnitude =
+        residual->bytes < 0 ? -(uint64_t)residual->bytes : (uint64_t)residual->bytes;
+
+    if (!is_known(residual)) {
+        missing_row(page, "residual", residual);
+        return;
+    }
+    part_row(page, signed_amount(page, residual->bytes).text,
+        quantity_percent(magnitude, bytes_of(&snapshot->layers[LAYER_RESIDENT])).text,
+        "residual: resident, and in no part");
+}
+
+void resident_text(struct page *page, const struct snapshot *snapshot)
+{
+    const struct layer *resident = &snapshot->layers[LAYER_RESIDENT];
+    uint64_t whole = bytes_of(resident);
+    size_t shown = page->style->unfolded ? resident->part_count
+                                         : layer_shown_parts(resident, SHOWN_PARTS);
+    uint64_t folded = 0;
+
+    if (!is_known(resident)) {
+        return;
+    }
+    page_heading(page, "Resident");
+    page_printf(page, INK_DIM, ": where the %s are", amount(page, whole).text);
+    page_end_line(page);
+    for (size_t i = 0; i < resident->part_count; i++) {
+        const struct part *part = &resident->parts[i];
+        if (i < shown) {
+            struct quantity bytes = part_amount(page, part);
+            part_row(
+                page, bytes.text, quantity_percent(part->bytes, whole).text, part->title);
+        } else {
+            folded += part->bytes;
+        }
+    }
+    if (shown < resident->part_count) {
+        char title[QUANTITY_TEXT_BYTES];
+        (void)snprintf(
+            title, sizeof(title), "%zu smaller parts", resident->part_count - shown);
+        part_row(
+            page, amount(page, folded).text, quantity_percent(folded, whole).text, title);
+    }
+    residual_row(page, snapshot);
+}

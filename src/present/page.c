@@ -1,0 +1,268 @@
+/*
+ * page.c - the only place that knows about columns, colours and box characters.
+ *
+ * Invariant: column is where the next character will stand, blanks included; blanks are
+ * written by flush_blanks() alone. Colours are switched on and off around each text, so
+ * that no padding is coloured and a cut output leaves the terminal as it was after at
+ * most one text.
+ */
+#include "present/page.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "present/safe_text.h"
+
+static const char *const ink_codes[INK_COUNT] = {
+    [INK_PLAIN] = "",
+    [INK_STRONG] = "\033[1m",
+    [INK_DIM] = "\033[2m",
+    [INK_BAR] = "\033[36m",
+    [INK_INFO] = "\033[34m",
+    [INK_WARN] = "\033[33m",
+    [INK_CRITICAL] = "\033[1;31m",
+};
+
+void page_init(
+    struct page *page, const struct present_style *style, struct buffer *buffer)
+{
+    *page = (struct page){.buffer = buffer, .style = style, .width = style->width};
+    if (page->width < STYLE_MINIMUM_WIDTH) {
+        page->width = STYLE_MINIMUM_WIDTH;
+    }
+}
+
+static void flush_blanks(struct page *page)
+{
+    for (; page->blanks > 0; page->blanks--) {
+        buffer_append_char(page->buffer, ' ');
+    }
+}
+
+static void begin_ink(struct page *page, enum ink ink)
+{
+    flush_blanks(page);
+    if (page->style->color) {
+        buffer_append_text(page->buffer, ink_codes[ink]);
+    }
+}
+
+static void end_ink(struct page *page, enum ink ink)
+{
+    if (page->style->color && ink != INK_PLAIN) {
+        buffer_append_text(page->buffer, "\033[0m");
+    }
+}
+
+void page_put(struct page *page, enum ink ink, const char *text)
+{
+    if (*text == '\0') {
+        return;
+    }
+    begin_ink(page, ink);
+    safe_text_append(page->buffer, text, page->style->utf8);
+    end_ink(page, ink);
+    page->column += safe_text_columns(text, page->style->utf8);
+}
+
+void page_printf(struct page *page, enum ink ink, const char *format, ...)
+{
+    va_list arguments;
+    char *text = NULL;
+
+    va_start(arguments, format);
+    int bytes = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (bytes < 0) {
+        page->buffer->failed = true;
+        return;
+    }
+    page_put(page, ink, text);
+    free(text);
+}
+
+void page_at(struct page *page, int column)
+{
+    int missing = column - page->column;
+
+    if (missing <= 0) {
+        missing = page->column > 0 ? 1 : 0;
+    }
+    page->blanks += missing;
+    page->column += missing;
+}
+
+void page_right(struct page *page, enum ink ink, const char *text, int end)
+{
+    page_at(page, end - safe_text_columns(text, page->style->utf8));
+    page_put(page, ink, text);
+}
+
+/* Wide enough for "+1023.9 MiB"; with exact bytes for a sign and 999 GiB. */
+static int amount_end(const struct page *page)
+{
+    return page->style->exact_bytes ? 17 : 12;
+}
+
+void page_amount(struct page *page, enum ink ink, const char *text)
+{
+    page_right(page, ink, text, amount_end(page));
+}
+
+int page_text_column(const struct page *page)
+{
+    return amount_end(page) + 2;
+}
+
+void page_fit(struct page *page, enum ink ink, const char *text, int columns)
+{
+    bool utf8 = page->style->utf8;
+    struct safe_character character;
+    int used = 0;
+
+    if (safe_text_columns(text, utf8) <= columns) {
+        page_put(page, ink, text);
+        return;
+    }
+    begin_ink(page, ink);
+    while (*text != '\0') {
+        const char *next = safe_text_next(text, utf8, &character);
+        if (used + character.columns > columns - 1) {
+            break;
+        }
+        buffer_append(page->buffer, character.text, character.bytes);
+        used += character.columns;
+        text = next;
+    }
+    buffer_append_text(page->buffer, utf8 ? "\u2026" : "~");
+    end_ink(page, ink);
+    page->column += used + 1;
+}
+
+void page_bar(struct page *page, uint64_t value, uint64_t maximum, int columns)
+{
+    static const char *const eighths[] = {"", "\u258f", "\u258e", "\u258d", "\u258c",
+        "\u258b", "\u258a", "\u2589", "\u2588"};
+    int steps = page->style->utf8 ? 8 : 1;
+    double share = maximum == 0 ? 0 : (double)value / (double)maximum;
+    int filled = (int)((share > 1 ? 1 : share) * columns * steps + 0.5);
+
+    if (filled == 0) {
+        return;
+    }
+    begin_ink(page, INK_BAR);
+    for (; filled >= steps; filled -= steps) {
+        buffer_append_text(page->buffer, page->style->utf8 ? eighths[steps] : "#");
+        page->column++;
+    }
+    if (filled > 0) {
+        buffer_append_text(page->buffer, eighths[filled]);
+        page->column++;
+    }
+    end_ink(page, INK_BAR);
+}
+
+/* True when text begins with a unit that must not be parted from its number. */
+static bool is_unit(const char *text)
+{
+    static const char *const units[] = {"B", "MiB", "GiB", "%"};
+
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        size_t bytes = strlen(units[i]);
+        if (strncmp(text, units[i], bytes) == 0 && !isalnum((unsigned char)text[bytes])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The first word of text, a number with its unit; to be freed. NULL: memory is short. */
+static char *first_word(struct page *page, const char *text)
+{
+    size_t bytes = strcspn(text, " \n");
+
+    if (isdigit((unsigned char)text[0]) && text[bytes] == ' ' &&
+        is_unit(text + bytes + 1)) {
+        bytes += 1 + strcspn(text + bytes + 1, " \n");
+    }
+    char *word = strndup(text, bytes);
+    if (word == NULL) {
+        page->buffer->failed = true;
+    }
+    return word;
+}
+
+/* Puts word behind a blank, or on the next line when it does not fit on this one. */
+static void put_wrapped(struct page *page, enum ink ink, const char *word, int indent)
+{
+    int columns = safe_text_columns(word, page->style->utf8);
+
+    if (page->column > indent && page->column + 1 + columns > page->width) {
+        page_end_line(page);
+        page_at(page, indent);
+    } else if (page->column > indent) {
+        page_at(page, page->column + 1);
+    }
+    page_put(page, ink, word);
+}
+
+void page_paragraph(struct page *page, enum ink ink, const char *text, int indent)
+{
+    if (page->column < indent) {
+        page_at(page, indent);
+    }
+    while (*text != '\0') {
+        char *word = first_word(page, text);
+        if (word == NULL) {
+            return;
+        }
+        text += strlen(word);
+        if (*word != '\0') {
+            put_wrapped(page, ink, word, indent);
+        }
+        free(word);
+        if (*text == '\n') {
+            page_end_line(page);
+            page_at(page, indent);
+        }
+        text += *text != '\0' ? 1 : 0;
+    }
+    page_end_line(page);
+}
+
+void page_verbatim(struct page *page, enum ink ink, const char *text, int indent)
+{
+    while (*text != '\0') {
+        size_t bytes = strcspn(text, "\n");
+        page_at(page, indent);
+        page_printf(page, ink, "%.*s", (int)bytes, text);
+        page_end_line(page);
+        text += bytes + (text[bytes] == '\n' ? 1 : 0);
+    }
+}
+
+void page_end_line(struct page *page)
+{
+    buffer_append_char(page->buffer, '\n');
+    page->column = 0;
+    page->blanks = 0;
+}
+
+void page_heading(struct page *page, const char *text)
+{
+    page_end_line(page);
+    page_put(page, INK_STRONG, text);
+}
+
+const char *page_separator(const struct page *page)
+{
+    return page->style->utf8 ? " \u00b7 " : " | ";
+}
+
+const char *page_plus_minus(const struct page *page)
+{
+    return page->style->utf8 ? "\u00b1" : "+-";
+}

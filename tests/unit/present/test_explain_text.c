@@ -1,0 +1,165 @@
+/* test_explain_text.c - the screen of `strata explain`, byte for byte, and its width. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "golden.h"
+#include "present/explain_text.h"
+#include "present/safe_text.h"
+#include "sample.h"
+
+static const struct present_style plain = {.utf8 = true, .width = 80};
+
+typedef void sample_function(struct sample *sample);
+
+static void render(
+    sample_function *build, const struct present_style *style, struct buffer *buffer)
+{
+    static struct sample sample;
+
+    build(&sample);
+    buffer_init(buffer);
+    present_explain_text(&sample.snapshot, &sample.list, style, buffer);
+}
+
+static void matches(
+    sample_function *build, const struct present_style *style, const char *golden)
+{
+    struct buffer buffer;
+
+    render(build, style, &buffer);
+    assert_golden(golden, &buffer);
+    buffer_release(&buffer);
+}
+
+static void shows_a_database_in_a_container(void **state)
+{
+    (void)state;
+    matches(sample_database, &plain, "explain-database.txt");
+}
+
+static void shows_exact_bytes(void **state)
+{
+    struct present_style style = plain;
+
+    (void)state;
+    style.exact_bytes = true;
+    matches(sample_database, &style, "explain-database-bytes.txt");
+}
+
+static void shows_everything_on_request(void **state)
+{
+    struct present_style style = plain;
+
+    (void)state;
+    style.unfolded = true;
+    matches(sample_database, &style, "explain-database-all.txt");
+}
+
+static void uses_colours_only_when_asked(void **state)
+{
+    struct present_style style = plain;
+    struct buffer buffer;
+
+    (void)state;
+    render(sample_database, &style, &buffer);
+    assert_null(strchr(buffer_text(&buffer), '\033'));
+    buffer_release(&buffer);
+    style.color = true;
+    matches(sample_database, &style, "explain-database-color.txt");
+}
+
+static void is_plain_ascii_without_utf8(void **state)
+{
+    struct present_style style = plain;
+    struct buffer buffer;
+
+    (void)state;
+    style.utf8 = false;
+    render(sample_denied, &style, &buffer);
+    for (size_t i = 0; i < buffer.length_bytes; i++) {
+        assert_true((unsigned char)buffer.data[i] < 0x7f);
+    }
+    buffer_release(&buffer);
+    matches(sample_database, &style, "explain-database-ascii.txt");
+}
+
+static void shows_what_was_denied_and_defuses_names(void **state)
+{
+    (void)state;
+    matches(sample_denied, &plain, "explain-denied.txt");
+}
+
+static void shows_a_pool_with_members_that_ended(void **state)
+{
+    (void)state;
+    matches(sample_pool, &plain, "explain-pool.txt");
+}
+
+static void survives_a_target_without_anything(void **state)
+{
+    (void)state;
+    matches(sample_empty, &plain, "explain-empty.txt");
+}
+
+/* No line is wider than the terminal or ends in a blank, whatever its width. */
+static void check_lines(const struct buffer *buffer, int width)
+{
+    const char *text = buffer_text(buffer);
+
+    while (*text != '\0') {
+        size_t bytes = strcspn(text, "\n");
+        char line[1024] = {0};
+        assert_true(bytes < sizeof(line));
+        memcpy(line, text, bytes);
+        if (safe_text_columns(line, true) > width) {
+            fail_msg("wider than %d columns: %s", width, line);
+        }
+        assert_true(bytes == 0 || line[bytes - 1] != ' ');
+        text += bytes + 1;
+    }
+}
+
+static void fits_the_terminal(void **state)
+{
+    static sample_function *const samples[] = {
+        sample_database, sample_denied, sample_pool, sample_empty};
+    static const int widths[] = {80, 100, 200};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
+        for (size_t j = 0; j < sizeof(widths) / sizeof(widths[0]); j++) {
+            struct present_style style = plain;
+            struct buffer buffer;
+            style.width = widths[j];
+            render(samples[i], &style, &buffer);
+            check_lines(&buffer, widths[j]);
+            buffer_release(&buffer);
+            style.exact_bytes = true;
+            render(samples[i], &style, &buffer);
+            check_lines(&buffer, widths[j]);
+            buffer_release(&buffer);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shows_a_database_in_a_container),
+        cmocka_unit_test(shows_exact_bytes),
+        cmocka_unit_test(shows_everything_on_request),
+        cmocka_unit_test(uses_colours_only_when_asked),
+        cmocka_unit_test(is_plain_ascii_without_utf8),
+        cmocka_unit_test(shows_what_was_denied_and_defuses_names),
+        cmocka_unit_test(shows_a_pool_with_members_that_ended),
+        cmocka_unit_test(survives_a_target_without_anything),
+        cmocka_unit_test(fits_the_terminal),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

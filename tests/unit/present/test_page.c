@@ -1,0 +1,128 @@
+/* test_page.c - columns, wrapping, bars and colours of one line. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "present/page.h"
+
+static struct present_style style;
+static struct buffer buffer;
+static struct page page;
+
+static int setup(void **state)
+{
+    (void)state;
+    style = (struct present_style){.utf8 = true, .width = 60};
+    buffer_init(&buffer);
+    page_init(&page, &style, &buffer);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    buffer_release(&buffer);
+    return 0;
+}
+
+static void writes_no_blank_at_the_end(void **state)
+{
+    (void)state;
+    page_put(&page, INK_PLAIN, "a");
+    page_at(&page, 20);
+    page_end_line(&page);
+    assert_string_equal(buffer_text(&buffer), "a\n");
+}
+
+static void separates_what_does_not_fit(void **state)
+{
+    (void)state;
+    page_put(&page, INK_PLAIN, "long name");
+    page_right(&page, INK_PLAIN, "12345", 6);
+    page_end_line(&page);
+    page_right(&page, INK_PLAIN, "12345", 3);
+    assert_string_equal(buffer_text(&buffer), "long name 12345\n12345");
+}
+
+static void aligns_behind_wide_characters(void **state)
+{
+    (void)state;
+    page_put(&page, INK_PLAIN, "\xe6\x97\xa5");
+    page_right(&page, INK_PLAIN, "x", 5);
+    assert_string_equal(buffer_text(&buffer), "\xe6\x97\xa5  x");
+}
+
+static void cuts_by_columns(void **state)
+{
+    (void)state;
+    page_fit(&page, INK_PLAIN, "\xe6\x97\xa5\xe6\x9c\xac", 3);
+    assert_string_equal(buffer_text(&buffer), "\xe6\x97\xa5\xe2\x80\xa6");
+    assert_int_equal(page.column, 3);
+}
+
+static void wraps_words_and_keeps_long_ones(void **state)
+{
+    (void)state;
+    page_paragraph(&page, INK_PLAIN,
+        "one two three four five six seven eight nine ten "
+        "a-word-that-is-much-longer-than-any-line-of-this-narrow-terminal-is end\n"
+        "next",
+        4);
+    assert_string_equal(buffer_text(&buffer),
+        "    one two three four five six seven eight nine ten\n"
+        "    a-word-that-is-much-longer-than-any-line-of-this-narrow-terminal-is\n"
+        "    end\n"
+        "    next\n");
+}
+
+static void never_wraps_what_is_to_be_pasted(void **state)
+{
+    (void)state;
+    page_verbatim(&page, INK_PLAIN, "[Service]\n  Environment=A B\n\nend", 2);
+    assert_string_equal(
+        buffer_text(&buffer), "  [Service]\n    Environment=A B\n\n  end\n");
+}
+
+static void draws_bars_in_eighths_or_marks(void **state)
+{
+    (void)state;
+    page_bar(&page, 3, 16, 4);
+    page_put(&page, INK_PLAIN, "|");
+    page_bar(&page, 0, 16, 4);
+    page_bar(&page, 20, 16, 2);
+    page_put(&page, INK_PLAIN, "|");
+    style.utf8 = false;
+    page_bar(&page, 1, 2, 4);
+    page_bar(&page, 1, 0, 4);
+    assert_string_equal(buffer_text(&buffer), "\u258a|\u2588\u2588|##");
+    assert_int_equal(page.column, 1 + 1 + 2 + 1 + 2);
+}
+
+static void colours_text_but_not_blanks(void **state)
+{
+    (void)state;
+    style.color = true;
+    page_right(&page, INK_WARN, "x", 3);
+    page_put(&page, INK_PLAIN, "y");
+    assert_string_equal(buffer_text(&buffer), "  \033[33mx\033[0my");
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(writes_no_blank_at_the_end),
+        CASE(separates_what_does_not_fit),
+        CASE(aligns_behind_wide_characters),
+        CASE(cuts_by_columns),
+        CASE(wraps_words_and_keeps_long_ones),
+        CASE(never_wraps_what_is_to_be_pasted),
+        CASE(draws_bars_in_eighths_or_marks),
+        CASE(colours_text_but_not_blanks),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
