@@ -1,0 +1,91 @@
+"""What strata says malloc_trim(0) would give back is what it gives back."""
+import os
+import re
+import subprocess
+import threading
+import unittest
+
+import servers
+import tool
+
+RELATIVE = 0.01
+ABSOLUTE = 512 * 1024
+PAGES = 4000
+CLIENTS = 24
+QUERIES = [
+    "SELECT a.table_name, a.column_name FROM information_schema.columns a"
+    " JOIN information_schema.tables b ON a.table_name = b.table_name"
+    " ORDER BY a.column_name, b.table_name LIMIT 2000",
+    "SELECT GROUP_CONCAT(REPEAT(seq, 20)) FROM seq_1_to_20000",
+    "SELECT table_schema, COUNT(DISTINCT column_name) FROM information_schema.columns GROUP BY 1",
+]
+
+
+def trim_by_debugger(pid):
+    """Lets an unchanged program call malloc_trim(0), as an administrator would."""
+    gdb = servers.program("gdb", "gdb")
+    done = subprocess.run(
+        [gdb, "-nx", "-batch", "-iex", "set debuginfod enabled off", "-iex", "set auto-load off",
+         "-p", str(pid), "-ex", "print ((int (*)(unsigned long))malloc_trim)(0)"],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False)
+    if not re.search(r"^\$1 = [01]$", done.stdout, re.M):
+        raise AssertionError(f"gdb did not call malloc_trim: {done.stdout}{done.stderr}")
+
+
+class Trim(unittest.TestCase):
+    def check(self, pid, trim):
+        """Compares the prediction with how far the anonymous memory falls."""
+        glibc = tool.allocator(tool.explain(pid), "glibc")
+        before = tool.rollup(pid)["Anonymous"]
+        trim()
+        fall = before - tool.rollup(pid)["Anonymous"]
+        predicted = glibc["trim_gain"]
+        print(f"predicted {predicted >> 10} KiB, measured {fall >> 10} KiB of {before >> 10} KiB")
+        self.assertGreater(predicted, 4 * ABSOLUTE, "nothing to give back: the test shows nothing")
+        self.assertLessEqual(abs(predicted - fall), max(RELATIVE * fall, ABSOLUTE))
+        return glibc
+
+    def test_lab(self):
+        with servers.folder() as home:
+            path = os.path.join(home, "socket")
+            with servers.running([tool.lab("arena-server/arena_server"), path]) as server:
+                servers.wait_until(lambda: servers.connects(path), "arena_server", server)
+                load = tool.lab("arena-server/arena_load")
+                subprocess.run([load, path, str(PAGES), str(CLIENTS)], check=True,
+                               stdout=subprocess.DEVNULL)
+                servers.wait_until(lambda: len(os.listdir(f"/proc/{server.pid}/task")) == 1,
+                                   "the last connection's thread")
+                with open(f"/proc/{server.pid}/environ", "rb") as file:
+                    self.assertNotIn(b"MALLOC_", file.read())
+                glibc = self.check(server.pid, lambda: subprocess.run(
+                    [load, path, "trim"], check=True, stdout=subprocess.DEVNULL))
+                self.assertGreater(len(glibc["arenas"]), 4)
+
+    def test_mariadbd_after_connection_churn(self):
+        def churn(path):
+            for _ in range(3):
+                connection = servers.MariaConnection(path)
+                for query in QUERIES:
+                    connection.query(query)
+                connection.close()
+
+        with servers.mariadb("--thread-cache-size=0") as server:
+            threads = [threading.Thread(target=churn, args=(server.path,)) for _ in range(12)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            servers.wait_until(lambda: not self.connections(server.path), "the last connection")
+            self.check(server.pid, lambda: trim_by_debugger(server.pid))
+
+    @staticmethod
+    def connections(path):
+        """How many connections there are beside the one that asks."""
+        connection = servers.MariaConnection(path)
+        rows = connection.query("SELECT COUNT(*) FROM information_schema.processlist WHERE user = 'root'")
+        connection.close()
+        return int(rows[0][0]) - 1
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,67 @@
+"""Runs strata for the system tests and takes its JSON apart."""
+import json
+import os
+import re
+import resource
+import subprocess
+
+STRATA = os.environ["STRATA_PROGRAM"]
+LABS = os.environ["STRATA_LABS"]
+TARGETS = os.environ["STRATA_TARGETS"]
+LONGEST_SECONDS = 60
+
+
+def lab(name):
+    return os.path.join(LABS, name)
+
+
+def target(name):
+    """A program of tests/system that is there to be explained."""
+    return os.path.join(TARGETS, name)
+
+
+def run(*words, **options):
+    """One run of strata; it must end by itself and must not die by a signal."""
+    done = subprocess.run([STRATA, *map(str, words)], stdin=subprocess.DEVNULL, capture_output=True,
+                          timeout=LONGEST_SECONDS, check=False, **options)
+    if done.returncode < 0:
+        raise AssertionError(f"strata {' '.join(map(str, words))}: signal {-done.returncode}: "
+                             f"{done.stderr.decode(errors='replace')}")
+    return done
+
+
+def limit_memory(mebibytes):
+    """For preexec_fn: strata gets so much address space and no more."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (mebibytes << 20, mebibytes << 20))
+    return limit
+
+
+def explain(what):
+    """The JSON of strata explain; the facts must be complete."""
+    done = run("explain", what, "--json")
+    if done.returncode != 0:
+        raise AssertionError(f"strata explain {what}: exit code {done.returncode}: "
+                             f"{done.stderr.decode()}{done.stdout.decode()[:2000]}")
+    return json.loads(done.stdout)
+
+
+def layer(report, name):
+    for item in report["layers"]:
+        if item["id"] == name:
+            return item
+    raise AssertionError(f"no layer '{name}' in {[item['id'] for item in report['layers']]}")
+
+
+def allocator(report, name):
+    for item in report["allocators"]:
+        if item["name"] == name:
+            return item
+    raise AssertionError(f"no allocator '{name}' in {[item['name'] for item in report['allocators']]}")
+
+
+def rollup(pid):
+    """The numbers of smaps_rollup in bytes, exact where status may lag."""
+    with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
+        return {key: int(value) * 1024 for key, value in
+                re.findall(r"^(\w+):\s+(\d+) kB", file.read(), re.M)}
