@@ -16,6 +16,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,14 +138,29 @@ static void run_query(size_t kib, uint64_t seed)
     drop_result(result, &random);
 }
 
+/* Reads "query KIB SEED": false when line is something else. */
+static bool read_query(const char *line, uint64_t *kib, uint64_t *seed)
+{
+    static const char word[] = "query ";
+    char *end;
+
+    if (strncmp(line, word, sizeof(word) - 1) != 0) {
+        return false;
+    }
+    *kib = strtoull(line + sizeof(word) - 1, &end, 10);
+    if (*end != ' ') {
+        return false;
+    }
+    *seed = strtoull(end + 1, &end, 10);
+    return *end == '\0' && *kib <= LARGEST_QUERY_KIB;
+}
+
 /* Carries out one line of a client and writes the answer: 0, or -EINVAL for nonsense. */
 static int answer(const char *line, char *reply, size_t reply_bytes)
 {
-    size_t kib;
-    uint64_t seed;
+    uint64_t kib, seed;
 
-    if (sscanf(line, "query %zu %" SCNu64, &kib, &seed) == 2 &&
-        kib <= LARGEST_QUERY_KIB) {
+    if (read_query(line, &kib, &seed)) {
         run_query(kib, seed);
         (void)snprintf(reply, reply_bytes, "ok");
     } else if (strcmp(line, "stat") == 0) {

@@ -7,6 +7,7 @@
 #include "channel.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -107,15 +108,15 @@ int channel_read(struct channel *channel, char *line)
 int channel_write(struct channel *channel, const char *text)
 {
     char line[CHANNEL_LINE_BYTES];
-    size_t length = strlen(text), done = 0;
+    int length = snprintf(line, sizeof(line), "%s\n", text);
+    size_t done = 0;
 
-    if (length + 1 > sizeof(line)) {
+    if (length < 0 || (size_t)length >= sizeof(line)) {
         return -EMSGSIZE;
     }
-    memcpy(line, text, length);
-    line[length] = '\n';
-    while (done < length + 1) {
-        ssize_t bytes = send(channel->fd, line + done, length + 1 - done, MSG_NOSIGNAL);
+    while (done < (size_t)length) {
+        ssize_t bytes =
+            send(channel->fd, line + done, (size_t)length - done, MSG_NOSIGNAL);
         if (bytes < 0 && errno != EINTR) {
             return -errno;
         }
