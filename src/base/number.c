@@ -68,6 +68,11 @@ uint64_t number_subtract(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
+uint64_t number_smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 uint64_t number_from_kib(uint64_t kib)
 {
     uint64_t bytes;

@@ -21,6 +21,9 @@ uint64_t number_add(uint64_t a, uint64_t b);
 /* a - b, or 0 when b is larger. */
 uint64_t number_subtract(uint64_t a, uint64_t b);
 
+/* The smaller of the two. */
+uint64_t number_smaller(uint64_t a, uint64_t b);
+
 /* kib * 1024, or UINT64_MAX when that does not fit. */
 uint64_t number_from_kib(uint64_t kib);
 

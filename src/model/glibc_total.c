@@ -7,18 +7,12 @@
  */
 #include "model/glibc_total.h"
 
-#include <stdbool.h>
-
 #include "base/number.h"
-
-static bool has_value(uint32_t state)
-{
-    return state == FACT_OK || state == FACT_STALE;
-}
+#include "model/known.h"
 
 static void add_resident(struct glibc_total *total, const struct glibc_arena *arena)
 {
-    if (!has_value(arena->resident_state)) {
+    if (!state_is_known(arena->resident_state)) {
         total->arenas_unseen++;
         return;
     }
@@ -34,7 +28,7 @@ static void add_resident(struct glibc_total *total, const struct glibc_arena *ar
 static void add_arena(struct glibc_total *total, const struct glibc_arena *arena)
 {
     total->arenas++;
-    if (!has_value(arena->state)) {
+    if (!state_is_known(arena->state)) {
         total->arenas_unread++;
         total->arenas_unseen++;
         return;
@@ -55,7 +49,7 @@ void glibc_total_add(struct glibc_total *total, const struct glibc_facts *glibc)
     for (size_t i = 0; i < glibc->arena_count; i++) {
         add_arena(total, &glibc->arenas[i]);
     }
-    if (has_value(glibc->parameters.state)) {
+    if (state_is_known(glibc->parameters.state)) {
         uint64_t mmapped_bytes = glibc->parameters.mmapped_bytes;
         total->mmapped_bytes = number_add(total->mmapped_bytes, mmapped_bytes);
         total->mmapped_blocks =

@@ -2,6 +2,7 @@
 #ifndef STRATA_MODEL_SNAPSHOT_H
 #define STRATA_MODEL_SNAPSHOT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,7 +27,10 @@ enum layer_id {
 
 extern const char *const layer_names[LAYER_COUNT]; /* "tracked", "in_use", ... */
 
-/* A named share of a layer. The parts of a layer sum to its bytes, exactly. */
+/*
+ * A named share of a layer. When a layer has parts, they sum to its bytes, exactly, and
+ * none is zero. All ids are in model/part_table.c.
+ */
 struct part {
     const char *id;    /* stable, for machines: "glibc-in-use" */
     const char *title; /* for people: "malloc: blocks in use" */
@@ -85,5 +89,8 @@ void snapshot_release(struct snapshot *snapshot);
 
 /* The bytes of a layer as an unsigned number, or 0 with *known false when it has none. */
 uint64_t layer_bytes(const struct layer *layer, bool *known);
+
+/* The bytes of the part with that id; 0 when the layer has no such part. */
+uint64_t layer_part_bytes(const struct layer *layer, const char *id);
 
 #endif

@@ -1,0 +1,228 @@
+/*
+ * heap_layers.c - what glibc malloc holds, has handed out and keeps for itself.
+ *
+ * held          = sum of system_mem over the arenas + blocks that got a mapping each
+ * in use        = chunks handed out, headers included, as mallinfo2(3) counts them
+ *                 (uordblks + hblkhd); what threads keep in their caches is a part of it
+ * free resident = whole resident pages in free chunks and in the tops of the arenas
+ * never touched = held, and not resident: address space without a frame behind it
+ *
+ * An arena that could not be walked has no numbers. Its heaps bound what is missing, so
+ * their size goes into plus_minus and the layer is stale instead of wrong. Numbers of
+ * other allocators are not added here: none exports them to an outside reader.
+ */
+#include "model/heap_layers.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "base/number.h"
+#include "model/known.h"
+
+/* Sums over the arenas, and how sure they are. */
+struct arena_sums {
+    size_t walked;
+    size_t with_residency;
+    uint64_t plus_minus_bytes;
+    bool stale;
+};
+
+static void add_arena(struct heap_amounts *amounts, const struct glibc_arena *arena,
+    struct arena_sums *sums)
+{
+    const enum part_kind held_kind =
+        arena->main ? PART_GLIBC_MAIN_ARENA : PART_GLIBC_ARENAS;
+    const enum part_kind top_kind =
+        arena->main ? PART_GLIBC_MAIN_TOP : PART_GLIBC_ARENA_TOPS;
+    const uint64_t inner_gain =
+        number_subtract(arena->trim_gain_bytes, arena->top_trimmable_bytes);
+    const uint64_t free_gain =
+        inner_gain < arena->free_resident_bytes ? inner_gain : arena->free_resident_bytes;
+
+    sums->walked++;
+    sums->stale = sums->stale || arena->state == FACT_STALE;
+    sums->plus_minus_bytes = number_add(sums->plus_minus_bytes, arena->plus_minus_bytes);
+    amounts_add(&amounts->held, held_kind, arena->held_bytes);
+    amounts_add(&amounts->in_use, PART_GLIBC_IN_USE,
+        number_subtract(arena->in_use_bytes, arena->cached_bytes));
+    amounts_add(&amounts->in_use, PART_GLIBC_CACHED,
+        arena->cached_bytes < arena->in_use_bytes ? arena->cached_bytes
+                                                  : arena->in_use_bytes);
+    if (!state_is_known(arena->resident_state)) {
+        return;
+    }
+    sums->with_residency++;
+    amounts_add(&amounts->free_resident, PART_GLIBC_FREE, free_gain);
+    amounts_add(&amounts->free_resident, PART_GLIBC_FREE_EDGES,
+        arena->free_resident_bytes - free_gain);
+    amounts_add(&amounts->free_resident, top_kind, arena->top_resident_bytes);
+    amounts_add(&amounts->never_touched, held_kind,
+        number_subtract(arena->held_bytes, arena->resident_bytes));
+}
+
+/* The heaps of arenas without numbers: the most that can be missing from a sum. */
+static uint64_t unread_span_bytes(const struct process_facts *process)
+{
+    const struct glibc_facts *glibc = &process->glibc;
+    uint64_t total = 0;
+
+    for (size_t i = 0; i < process->span_count; i++) {
+        const struct span *span = &process->spans[i];
+        const bool heap =
+            span->owner == SPAN_GLIBC_ARENA_HEAP || span->owner == SPAN_GLIBC_MAIN_HEAP;
+
+        if (heap && (span->index >= glibc->arena_count ||
+                        !state_is_known(glibc->arenas[span->index].state))) {
+            total = number_add(total, number_subtract(span->end, span->start));
+        }
+    }
+    return total;
+}
+
+static int set_layer(struct region *region, struct layer *layer,
+    const struct amounts *amounts, const struct arena_sums *sums, const char *source)
+{
+    const int error = layer_from_amounts(
+        region, amounts, sums->stale ? FACT_STALE : FACT_OK, source, layer);
+
+    layer->plus_minus_bytes = sums->plus_minus_bytes;
+    return error;
+}
+
+/* Free resident and never touched: they need pagemap as well. */
+static int set_residency_layers(struct region *region, struct process_view *view,
+    struct heap_amounts *amounts, struct arena_sums *sums, const char *source)
+{
+    const struct process_facts *process = view->facts;
+    const struct glibc_facts *glibc = &process->glibc;
+    const struct fact *swap = &process->values[PROCESS_FACT_VM_SWAP];
+    int error;
+
+    if (sums->with_residency == 0 && sums->walked > 0) {
+        static const char why[] = "pagemap could not be read: which free pages are "
+                                  "resident is not known (sudo would give it)";
+        const enum fact_state state = (enum fact_state)glibc->arenas[0].resident_state;
+        amounts->free_resident = amounts->never_touched = (struct amounts){.bytes = {0}};
+        error = layer_missing(&view->layers[LAYER_FREE_RESIDENT],
+            state_is_known(state) ? FACT_MALFORMED : state, why);
+        return error != 0 ? error
+                          : layer_missing(&view->layers[LAYER_NEVER_TOUCHED],
+                                state_is_known(state) ? FACT_MALFORMED : state, why);
+    }
+    sums->stale = sums->stale || sums->with_residency < sums->walked;
+    error = set_layer(region, &view->layers[LAYER_FREE_RESIDENT], &amounts->free_resident,
+        sums, source);
+    if (error != 0) {
+        return error;
+    }
+    if (state_is_known(glibc->mmapped_resident_bytes.state)) {
+        amounts_add(&amounts->never_touched, PART_GLIBC_MMAPPED,
+            number_subtract(
+                glibc->parameters.mmapped_bytes, glibc->mmapped_resident_bytes.value));
+    }
+    /* What is in swap has been touched, and is not resident either. */
+    if (state_is_known(swap->state)) {
+        sums->plus_minus_bytes = number_add(sums->plus_minus_bytes, swap->value);
+    }
+    return set_layer(region, &view->layers[LAYER_NEVER_TOUCHED], &amounts->never_touched,
+        sums, source);
+}
+
+/* No glibc heap to count: all four layers say so. */
+static int set_missing(
+    struct process_view *view, enum fact_state state, const char *source)
+{
+    static const enum layer_id ids[] = {
+        LAYER_IN_USE, LAYER_HELD, LAYER_FREE_RESIDENT, LAYER_NEVER_TOUCHED};
+
+    for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+        if (layer_missing(&view->layers[ids[i]], state, source) != 0) {
+            return -ENOMEM;
+        }
+    }
+    return 0;
+}
+
+/* Names the allocator that runs instead, when one was recognised. */
+static int set_without_glibc(struct region *region, struct process_view *view)
+{
+    const struct process_facts *process = view->facts;
+    const struct glibc_facts *glibc = &process->glibc;
+
+    for (size_t i = 0; i < process->allocator_count; i++) {
+        const struct allocator_facts *allocator = &process->allocators[i];
+
+        if (glibc->state == FACT_ABSENT && allocator->active &&
+            allocator->kind < ALLOCATOR_KIND_COUNT &&
+            allocator->kind != ALLOCATOR_GLIBC) {
+            return set_missing(view, FACT_ABSENT,
+                region_printf(region,
+                    "%s is the allocator: it shows no counters to an outside reader",
+                    allocator_kind_names[allocator->kind]));
+        }
+    }
+    if (glibc->why != NULL) {
+        return set_missing(view, (enum fact_state)glibc->state,
+            region_printf(region, "glibc malloc: %s", glibc->why));
+    }
+    return set_missing(view, (enum fact_state)glibc->state,
+        glibc->state == FACT_ABSENT ? "no allocator was read in this process"
+                                    : "glibc malloc could not be read");
+}
+
+static const char *source_text(
+    struct region *region, const struct glibc_facts *glibc, const struct arena_sums *sums)
+{
+    const char *version = glibc->version != NULL ? glibc->version : "unknown version";
+
+    if (sums->walked < glibc->arena_count) {
+        return region_printf(region,
+            "glibc malloc %s: %zu of %zu arenas could be walked, and %" PRIu64
+            " mapped blocks",
+            version, sums->walked, glibc->arena_count, glibc->parameters.mmapped_blocks);
+    }
+    return region_printf(region,
+        "glibc malloc %s: %zu arena%s walked, and %" PRIu64 " mapped blocks", version,
+        glibc->arena_count, glibc->arena_count == 1 ? "" : "s",
+        glibc->parameters.mmapped_blocks);
+}
+
+int heap_layers_build(
+    struct region *region, struct process_view *view, struct heap_amounts *amounts)
+{
+    const struct process_facts *process = view->facts;
+    const struct glibc_facts *glibc = &process->glibc;
+    struct arena_sums sums = {.stale = glibc->state == FACT_STALE};
+    const char *source;
+    int error;
+
+    *amounts = (struct heap_amounts){.held.bytes = {0}};
+    if (!state_is_known(glibc->state)) {
+        return set_without_glibc(region, view);
+    }
+    for (size_t i = 0; i < glibc->arena_count; i++) {
+        if (state_is_known(glibc->arenas[i].state)) {
+            add_arena(amounts, &glibc->arenas[i], &sums);
+        }
+    }
+    if (sums.walked < glibc->arena_count) {
+        sums.stale = true;
+        sums.plus_minus_bytes =
+            number_add(sums.plus_minus_bytes, unread_span_bytes(process));
+    }
+    if (state_is_known(glibc->parameters.state)) {
+        amounts_add(&amounts->held, PART_GLIBC_MMAPPED, glibc->parameters.mmapped_bytes);
+        amounts_add(
+            &amounts->in_use, PART_GLIBC_MMAPPED, glibc->parameters.mmapped_bytes);
+    } else {
+        sums.stale = true;
+    }
+    source = source_text(region, glibc, &sums);
+    error = set_layer(region, &view->layers[LAYER_HELD], &amounts->held, &sums, source);
+    if (error == 0) {
+        error = set_layer(
+            region, &view->layers[LAYER_IN_USE], &amounts->in_use, &sums, source);
+    }
+    return error != 0 ? error
+                      : set_residency_layers(region, view, amounts, &sums, source);
+}

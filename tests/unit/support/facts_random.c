@@ -1,0 +1,266 @@
+/*
+ * facts_random.c - a decoder of arbitrary bytes into facts of any shape.
+ *
+ * Each choice consumes bytes of the input; when they are used up every choice is 0. So
+ * a fuzzer can steer each field, and short inputs make small facts.
+ */
+#include "facts_random.h"
+
+#include <stdbool.h>
+
+struct source {
+    const uint8_t *bytes;
+    size_t left;
+};
+
+static uint64_t take(struct source *source, unsigned count)
+{
+    uint64_t value = 0;
+
+    for (unsigned i = 0; i < count && source->left > 0; i++) {
+        value = value << 8 | *source->bytes;
+        source->bytes++;
+        source->left--;
+    }
+    return value;
+}
+
+/* Small most of the time, page multiples often, and now and then anything at all. */
+static uint64_t take_amount(struct source *source)
+{
+    const uint64_t kind = take(source, 1);
+
+    if (kind < 8) {
+        return take(source, 8);
+    }
+    if (kind == 8) {
+        return UINT64_MAX;
+    }
+    return kind < 192 ? take(source, 2) * 4096 : take(source, 4);
+}
+
+static struct fact take_fact(struct source *source)
+{
+    const uint64_t state = take(source, 1);
+    struct fact fact = {.state = FACT_OK};
+
+    if (state >= 240) {
+        fact.state = (enum fact_state)(state % FACT_STATE_COUNT);
+    }
+    fact.value = take_amount(source);
+    fact.plus_minus = state == 1 ? take_amount(source) : 0;
+    return fact;
+}
+
+static uint32_t take_state(struct source *source)
+{
+    const uint64_t state = take(source, 1);
+
+    return state < 200 ? FACT_OK : (uint32_t)(state % FACT_STATE_COUNT);
+}
+
+static char *take_text(struct facts *facts, struct source *source)
+{
+    static const char *const texts[] = {"", "", "", "", "[heap]", "[stack]", "[anon:x]",
+        "/usr/sbin/mariadbd", "/lib/libc.so.6", "/dev/zero", "/memfd:a", "/SYSV00000000",
+        "/dev/shm/p", "/dev/dri/card0", "[vdso]", "/var/lib/data", "server\n; rm -rf /",
+        "mysqld", "php-fpm8.2"};
+
+    return region_copy_text(
+        &facts->region, texts[take(source, 1) % (sizeof(texts) / sizeof(texts[0]))]);
+}
+
+static void take_mappings(
+    struct facts *facts, struct process_facts *process, struct source *source)
+{
+    const uint64_t count = take(source, 1) % 48;
+    uint64_t address = 0;
+
+    for (uint64_t i = 0; i < count; i++) {
+        struct mapping *mapping = region_grow(&facts->region, &process->mappings,
+            process->mapping_count, FACTS_MAX_MAPPINGS, sizeof(*mapping));
+        char *path = take_text(facts, source);
+
+        if (mapping == NULL || path == NULL) {
+            return;
+        }
+        process->mapping_count++;
+        address += take(source, 1) % 3 == 0 ? take_amount(source) : 0;
+        mapping->start = address;
+        address += take_amount(source);
+        mapping->end = address;
+        mapping->path = path;
+        mapping->inode = path[0] == '/' ? take(source, 1) % 4 + 1 : 0;
+        mapping->permissions = (uint32_t)take(source, 1) % 16;
+        mapping->flags = (uint32_t)take(source, 1);
+        for (int f = 0; f < MAPPING_FACT_COUNT; f++) {
+            mapping->values[f] = take_fact(source);
+        }
+    }
+}
+
+static void take_spans(
+    struct facts *facts, struct process_facts *process, struct source *source)
+{
+    const uint64_t count = take(source, 1) % 32;
+    uint64_t address = 0;
+
+    for (uint64_t i = 0; i < count; i++) {
+        struct span *span = region_grow(&facts->region, &process->spans,
+            process->span_count, FACTS_MAX_SPANS, sizeof(*span));
+
+        if (span == NULL) {
+            return;
+        }
+        process->span_count++;
+        address += take_amount(source);
+        span->start = address;
+        address += take_amount(source);
+        span->end = address;
+        span->owner = (uint32_t)take(source, 1) % (SPAN_OWNER_COUNT + (i == 31));
+        span->index = (uint32_t)take(source, 1) % 8;
+        span->resident = take_fact(source);
+    }
+}
+
+static void take_arena(struct glibc_arena *arena, struct source *source)
+{
+    arena->main = take(source, 1) % 4 == 0;
+    arena->state = take_state(source);
+    arena->resident_state = take_state(source);
+    arena->plus_minus_bytes = take_amount(source);
+    arena->held_bytes = take_amount(source);
+    arena->in_use_bytes = take_amount(source);
+    arena->free_bytes = take_amount(source);
+    arena->fast_bytes = take_amount(source);
+    arena->top_bytes = take_amount(source);
+    arena->heap_count = take_amount(source);
+    arena->attached_threads = take_amount(source);
+    arena->cached_bytes = take_amount(source);
+    arena->resident_bytes = take_amount(source);
+    arena->free_resident_bytes = take_amount(source);
+    arena->trim_gain_bytes = take_amount(source);
+    arena->top_resident_bytes = take_amount(source);
+    arena->top_trimmable_bytes = take_amount(source);
+    arena->pin_address = take_amount(source);
+    arena->pin_bytes = take_amount(source);
+    arena->pinned_free_bytes = take_amount(source);
+}
+
+static void take_glibc(
+    struct facts *facts, struct process_facts *process, struct source *source)
+{
+    struct glibc_facts *glibc = &process->glibc;
+    const uint64_t count = take(source, 1) % 12;
+
+    glibc->state = take_state(source);
+    glibc->parameters.state = take_state(source);
+    glibc->parameters.mmapped_bytes = take_amount(source);
+    glibc->parameters.mmapped_blocks = take_amount(source);
+    glibc->parameters.mmap_threshold_bytes = take_amount(source);
+    glibc->parameters.trim_threshold_bytes = take_amount(source);
+    glibc->parameters.arena_max = take_amount(source);
+    glibc->mmapped_found_bytes = take_fact(source);
+    glibc->mmapped_resident_bytes = take_fact(source);
+    glibc->tcache_bytes = take_fact(source);
+    for (uint64_t i = 0; i < count; i++) {
+        struct glibc_arena *arena = region_grow(&facts->region, &glibc->arenas,
+            glibc->arena_count, FACTS_MAX_ARENAS, sizeof(*arena));
+        if (arena == NULL) {
+            return;
+        }
+        glibc->arena_count++;
+        take_arena(arena, source);
+    }
+}
+
+static void take_allocators(
+    struct facts *facts, struct process_facts *process, struct source *source)
+{
+    const uint64_t count = take(source, 1) % 3;
+
+    for (uint64_t i = 0; i < count; i++) {
+        struct allocator_facts *allocator = region_grow(&facts->region,
+            &process->allocators, process->allocator_count, 8, sizeof(*allocator));
+        if (allocator == NULL) {
+            return;
+        }
+        process->allocator_count++;
+        allocator->kind = (uint32_t)take(source, 1) % ALLOCATOR_KIND_COUNT;
+        allocator->active = take(source, 1) % 2 == 0;
+        allocator->evidence = take_text(facts, source);
+    }
+}
+
+static bool take_process(struct facts *facts, struct source *source)
+{
+    struct process_facts *process = region_grow(&facts->region, &facts->processes,
+        facts->process_count, FACTS_MAX_PROCESSES, sizeof(*process));
+
+    if (process == NULL) {
+        return false;
+    }
+    facts->process_count++;
+    process->pid = (int32_t)take(source, 1);
+    process->name = take_text(facts, source);
+    process->title = process->name;
+    process->run_state = take(source, 1) == 1 ? 'Z' : 'S';
+    process->kernel_thread = take(source, 1) == 1;
+    process->mappings_state = take_state(source);
+    process->mappings_have_values = take(source, 1) < 230;
+    process->preload_state = (uint32_t)take(source, 1) % FACT_STATE_COUNT;
+    for (int f = 0; f < PROCESS_FACT_COUNT; f++) {
+        process->values[f] = take_fact(source);
+    }
+    take_mappings(facts, process, source);
+    take_spans(facts, process, source);
+    take_glibc(facts, process, source);
+    take_allocators(facts, process, source);
+    return true;
+}
+
+static void take_cgroup(struct facts *facts, struct source *source)
+{
+    struct cgroup_facts *cgroup = region_grow(
+        &facts->region, &facts->cgroups, facts->cgroup_count, 1, sizeof(*cgroup));
+
+    if (cgroup == NULL) {
+        return;
+    }
+    facts->cgroup_count++;
+    cgroup->version = (uint32_t)take(source, 1) % 2 + 1;
+    cgroup->path = take_text(facts, source);
+    cgroup->unit = take(source, 1) % 2 == 0 ? take_text(facts, source) : NULL;
+    cgroup->container_id = take(source, 1) % 2 == 0 ? take_text(facts, source) : NULL;
+    cgroup->runtime = cgroup->container_id;
+    for (int f = 0; f < CGROUP_FACT_COUNT; f++) {
+        cgroup->values[f] = take_fact(source);
+    }
+}
+
+void facts_random(struct facts *facts, const uint8_t *bytes, size_t count)
+{
+    struct source source = {.bytes = bytes, .left = count};
+    const uint64_t processes = take(&source, 1) % 5;
+
+    *facts = (struct facts){.schema = FACTS_SCHEMA};
+    region_init(&facts->region, (size_t)64 << 20);
+    facts->target_kind = (uint32_t)take(&source, 1) % TARGET_KIND_COUNT;
+    facts->target_cgroup = (int32_t)(take(&source, 1) % 3) - 1;
+    facts->target_name = take_text(facts, &source);
+    facts->unique_bytes = take_fact(&source);
+    facts->exclusive_bytes = take_fact(&source);
+    facts->competitor_oom_score = take_fact(&source);
+    facts->competitor_pid = (int32_t)take(&source, 1);
+    facts->competitor_name = take(&source, 1) % 2 == 0 ? take_text(facts, &source) : NULL;
+    for (int f = 0; f < HOST_FACT_COUNT; f++) {
+        facts->host.values[f] = take_fact(&source);
+    }
+    facts->host.thp_enabled = take_text(facts, &source);
+    take_cgroup(facts, &source);
+    for (uint64_t i = 0; i < processes; i++) {
+        if (!take_process(facts, &source)) {
+            return;
+        }
+    }
+}
