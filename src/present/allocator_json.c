@@ -1,0 +1,200 @@
+/*
+ * allocator_json.c - what was found of each allocator, summed over the members.
+ *
+ * Only glibc malloc has counters that can be read from outside by a proven method; other
+ * allocators are named with the evidence for them. Arenas are listed singly with their
+ * process, since an address means nothing without it.
+ */
+#include "present/allocator_json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "model/glibc_total.h"
+#include "present/json_parts.h"
+
+enum { ADDRESS_BYTES = 24 };
+
+static bool has_value(uint32_t state)
+{
+    return state == FACT_OK || state == FACT_STALE;
+}
+
+static struct fact number(uint64_t value, uint32_t state)
+{
+    return (struct fact){.value = value, .state = (enum fact_state)state};
+}
+
+/* The first member's description of that kind, NULL when no member has it. */
+static const struct allocator_facts *find_kind(const struct facts *facts, uint32_t kind)
+{
+    for (size_t i = 0; i < facts->process_count; i++) {
+        const struct process_facts *process = &facts->processes[i];
+        for (size_t j = 0; j < process->allocator_count; j++) {
+            if (process->allocators[j].kind == kind) {
+                return &process->allocators[j];
+            }
+        }
+    }
+    return NULL;
+}
+
+static size_t count_processes(const struct facts *facts, uint32_t kind)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < facts->process_count; i++) {
+        const struct process_facts *process = &facts->processes[i];
+        for (size_t j = 0; j < process->allocator_count; j++) {
+            if (process->allocators[j].kind == kind) {
+                count++;
+                break;
+            }
+        }
+    }
+    return count;
+}
+
+static void write_bool(struct json_writer *json, const char *key, bool value)
+{
+    json_key(json, key);
+    json_bool(json, value);
+}
+
+static void write_arena(
+    struct json_writer *json, const struct glibc_arena *arena, int32_t pid)
+{
+    const uint32_t state = arena->state;
+    const uint32_t resident = has_value(state) ? arena->resident_state : state;
+    const struct json_number numbers[] = {
+        {"held", number(arena->held_bytes, state)},
+        {"held_peak", number(arena->held_peak_bytes, state)},
+        {"in_use", number(arena->in_use_bytes, state)},
+        {"free", number(arena->free_bytes, state)},
+        {"fast", number(arena->fast_bytes, state)},
+        {"top", number(arena->top_bytes, state)},
+        {"overhead", number(arena->overhead_bytes, state)},
+        {"largest_free", number(arena->largest_free_bytes, state)},
+        {"cached", number(arena->cached_bytes, state)},
+        {"heaps", number(arena->heap_count, state)},
+        {"threads", number(arena->attached_threads, state)},
+        {"plus_minus", number(arena->plus_minus_bytes, state)},
+        {"resident", number(arena->resident_bytes, resident)},
+        {"free_resident", number(arena->free_resident_bytes, resident)},
+        {"top_resident", number(arena->top_resident_bytes, resident)},
+        {"trim_gain", number(arena->trim_gain_bytes, resident)},
+    };
+    char address[ADDRESS_BYTES];
+
+    (void)snprintf(address, sizeof(address), "0x%" PRIx64, arena->address);
+    json_object_begin(json);
+    json_text(json, "address", address);
+    json_key(json, "pid");
+    json_signed(json, pid);
+    write_bool(json, "main", arena->main);
+    json_text(json, "state", fact_state_names[state]);
+    json_optional_text(json, "why", arena->why);
+    json_numbers(json, numbers, sizeof(numbers) / sizeof(numbers[0]));
+    json_object_end(json);
+}
+
+static void write_arenas(struct json_writer *json, const struct facts *facts)
+{
+    json_key(json, "arenas");
+    json_array_begin(json);
+    for (size_t i = 0; i < facts->process_count; i++) {
+        const struct process_facts *process = &facts->processes[i];
+        for (size_t j = 0; j < process->glibc.arena_count; j++) {
+            write_arena(json, &process->glibc.arenas[j], process->pid);
+        }
+    }
+    json_array_end(json);
+}
+
+/* The state of a sum: stale when a term is missing, as it is then a lower bound. */
+static uint32_t sum_state(uint64_t terms, uint64_t missing, uint32_t state_of_none)
+{
+    if (terms == missing) {
+        return has_value(state_of_none) ? FACT_ABSENT : state_of_none;
+    }
+    return missing > 0 ? FACT_STALE : FACT_OK;
+}
+
+static void write_glibc(struct json_writer *json, const struct facts *facts)
+{
+    struct glibc_total total = {0};
+    uint32_t unread_state = FACT_ABSENT;
+    uint32_t unseen_state = FACT_ABSENT;
+
+    for (size_t i = 0; i < facts->process_count; i++) {
+        const struct glibc_facts *glibc = &facts->processes[i].glibc;
+        glibc_total_add(&total, glibc);
+        unread_state = has_value(glibc->state) ? unread_state : glibc->state;
+        for (size_t j = 0; j < glibc->arena_count; j++) {
+            uint32_t seen = glibc->arenas[j].resident_state;
+            unseen_state = has_value(seen) ? unseen_state : seen;
+        }
+    }
+    const uint32_t state = sum_state(total.arenas, total.arenas_unread, unread_state);
+    const uint32_t seen = sum_state(total.arenas, total.arenas_unseen, unseen_state);
+    const struct json_number numbers[] = {
+        {"held", number(total.held_bytes, state)},
+        {"in_use", number(total.in_use_bytes, state)},
+        {"free", number(total.free_bytes, state)},
+        {"mmapped", number(total.mmapped_bytes, state)},
+        {"mmapped_blocks", number(total.mmapped_blocks, state)},
+        {"cached", number(total.cached_bytes, state)},
+        {"plus_minus", number(total.plus_minus_bytes, state)},
+        {"free_resident", number(total.free_resident_bytes, seen)},
+        {"trim_gain", number(total.trim_gain_bytes, seen)},
+        {"top_resident_untrimmable", number(total.top_untrimmable_bytes, seen)},
+    };
+    json_text(json, "state", fact_state_names[state]);
+    json_count(json, "arenas_unread", total.arenas_unread);
+    json_numbers(json, numbers, sizeof(numbers) / sizeof(numbers[0]));
+    write_arenas(json, facts);
+}
+
+static bool any_arena(const struct facts *facts)
+{
+    for (size_t i = 0; i < facts->process_count; i++) {
+        if (facts->processes[i].glibc.arena_count > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void write_kind(struct json_writer *json, const struct facts *facts, uint32_t kind)
+{
+    const struct allocator_facts *allocator = find_kind(facts, kind);
+    bool walked = kind == ALLOCATOR_GLIBC && any_arena(facts);
+
+    if (allocator == NULL && !walked) {
+        return;
+    }
+    json_object_begin(json);
+    json_text(json, "name", allocator_kind_names[kind]);
+    if (allocator != NULL) {
+        json_optional_text(json, "version", allocator->version);
+        json_optional_text(json, "evidence", allocator->evidence);
+        write_bool(json, "active", allocator->active);
+        write_bool(json, "preloaded", allocator->preloaded);
+        write_bool(json, "static", allocator->linked_statically);
+        json_count(json, "processes", count_processes(facts, kind));
+    }
+    if (kind == ALLOCATOR_GLIBC) {
+        write_glibc(json, facts);
+    }
+    json_object_end(json);
+}
+
+void allocator_json(struct json_writer *json, const struct facts *facts)
+{
+    json_key(json, "allocators");
+    json_array_begin(json);
+    for (uint32_t kind = 0; kind < ALLOCATOR_KIND_COUNT; kind++) {
+        write_kind(json, facts, kind);
+    }
+    json_array_end(json);
+}
