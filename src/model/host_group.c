@@ -1,0 +1,209 @@
+/*
+ * host_group.c - services out of a flat list of processes.
+ *
+ * Each process gets a key: its name, its unit or container when it is in one, else the
+ * topmost ancestor of the same name. Sorting by the key makes groups of neighbours, so
+ * that thousands of processes cost one sort.
+ */
+#include "model/host_group.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A chain of parents longer than this is no chain of workers. */
+enum { MAX_ANCESTORS = 64 };
+
+static const char pool_title[] = "php-fpm: pool ";
+
+struct member {
+    const struct process_facts *process;
+    const char *name; /* never NULL */
+    const char *pool; /* name of the php-fpm pool, or NULL */
+    int32_t service;  /* index of the cgroup of its unit or container, or -1 */
+    int32_t ancestor; /* pid, when there is no service; the master of a pool */
+};
+
+static int by_pid(const void *left, const void *right)
+{
+    const struct member *a = left;
+    const struct member *b = right;
+
+    return (a->process->pid > b->process->pid) - (a->process->pid < b->process->pid);
+}
+
+static int by_key(const void *left, const void *right)
+{
+    const struct member *a = left;
+    const struct member *b = right;
+    int order = strcmp(a->name, b->name);
+
+    if (order == 0) {
+        order = strcmp(a->pool != NULL ? a->pool : "", b->pool != NULL ? b->pool : "");
+    }
+    if (order == 0) {
+        order = (a->service > b->service) - (a->service < b->service);
+    }
+    if (order == 0) {
+        order = (a->ancestor > b->ancestor) - (a->ancestor < b->ancestor);
+    }
+    return order;
+}
+
+static int by_key_then_pid(const void *left, const void *right)
+{
+    int order = by_key(left, right);
+
+    return order != 0 ? order : by_pid(left, right);
+}
+
+/* members are sorted by pid. */
+static const struct member *find_member(
+    const struct member *members, size_t count, int32_t pid)
+{
+    struct process_facts process = {.pid = pid};
+    struct member key = {.process = &process};
+
+    return bsearch(&key, members, count, sizeof(*members), by_pid);
+}
+
+static int32_t topmost_of_name(
+    const struct member *members, size_t count, const struct member *member)
+{
+    for (int i = 0; i < MAX_ANCESTORS; i++) {
+        const struct member *parent =
+            find_member(members, count, member->process->parent_pid);
+        if (parent == NULL || parent == member ||
+            strcmp(parent->name, member->name) != 0) {
+            break;
+        }
+        member = parent;
+    }
+    return member->process->pid;
+}
+
+static struct member describe(
+    const struct facts *host, const struct process_facts *process)
+{
+    struct member member = {.process = process, .name = "?", .service = -1};
+    int32_t index = process->cgroup_index;
+
+    if (process->name != NULL) {
+        member.name = process->name;
+    }
+    if (index >= 0 && (size_t)index < host->cgroup_count &&
+        (host->cgroups[index].unit != NULL ||
+            host->cgroups[index].container_id != NULL)) {
+        member.service = index;
+    }
+    if (process->title != NULL &&
+        strncmp(process->title, pool_title, sizeof(pool_title) - 1) == 0) {
+        member.pool = process->title + sizeof(pool_title) - 1;
+    }
+    return member;
+}
+
+static void set_ancestors(struct member *members, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (members[i].pool != NULL) {
+            members[i].ancestor = members[i].process->parent_pid;
+        } else if (members[i].service < 0) {
+            members[i].ancestor = topmost_of_name(members, count, &members[i]);
+        }
+    }
+}
+
+/* The cgroup that all processes of the group are in, or -1. */
+static int32_t common_cgroup(const struct facts *group)
+{
+    for (size_t i = 1; i < group->process_count; i++) {
+        if (group->processes[i].cgroup_index != group->processes[0].cgroup_index) {
+            return -1;
+        }
+    }
+    return group->processes[0].cgroup_index;
+}
+
+static int name_group(
+    struct region *region, const struct member *first, struct facts *group)
+{
+    group->target_kind =
+        group->process_count > 1 || first->pool != NULL ? TARGET_POOL : TARGET_PROCESS;
+    group->target_name = first->pool != NULL
+                             ? region_printf(region, "pool:%s", first->pool)
+                             : region_copy_text(region, first->name);
+    return group->target_name == NULL ? -ENOMEM : 0;
+}
+
+/* processes: room for count of them; groups: room for count groups. */
+static int fill_groups(const struct facts *host, struct region *region,
+    const struct member *members, struct process_facts *processes, struct facts *groups)
+{
+    size_t filled = 0;
+
+    for (size_t i = 0; i < host->process_count; i++) {
+        processes[i] = *members[i].process;
+        if (i == 0 || by_key(&members[i - 1], &members[i]) != 0) {
+            struct facts *group = &groups[filled++];
+            group->schema = host->schema;
+            group->taken_at_unix_ns = host->taken_at_unix_ns;
+            group->host = host->host;
+            group->cgroups = host->cgroups;
+            group->cgroup_count = host->cgroup_count;
+            group->processes = &processes[i];
+        }
+        groups[filled - 1].process_count++;
+        bool last =
+            i + 1 == host->process_count || by_key(&members[i], &members[i + 1]) != 0;
+        if (last) {
+            struct facts *group = &groups[filled - 1];
+            group->target_cgroup = common_cgroup(group);
+            int rc = name_group(region, &members[i + 1 - group->process_count], group);
+            if (rc != 0) {
+                return rc;
+            }
+        }
+    }
+    return 0;
+}
+
+static size_t count_groups(const struct member *members, size_t count)
+{
+    size_t groups = count > 0 ? 1 : 0;
+
+    for (size_t i = 1; i < count; i++) {
+        groups += by_key(&members[i - 1], &members[i]) != 0 ? 1 : 0;
+    }
+    return groups;
+}
+
+int host_groups_build(
+    const struct facts *host, struct region *region, struct facts **groups, size_t *count)
+{
+    size_t total = host->process_count;
+    struct member *members = region_alloc(region, (total + 1) * sizeof(*members));
+    struct process_facts *processes =
+        region_alloc(region, (total + 1) * sizeof(*processes));
+
+    if (members == NULL || processes == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < total; i++) {
+        members[i] = describe(host, &host->processes[i]);
+    }
+    qsort(members, total, sizeof(*members), by_pid);
+    set_ancestors(members, total);
+    qsort(members, total, sizeof(*members), by_key_then_pid);
+    size_t found = count_groups(members, total);
+    struct facts *filled = region_alloc(region, (found + 1) * sizeof(*filled));
+    if (filled == NULL) {
+        return -ENOMEM;
+    }
+    int rc = fill_groups(host, region, members, processes, filled);
+    if (rc == 0) {
+        *groups = filled;
+        *count = found;
+    }
+    return rc;
+}

@@ -1,0 +1,21 @@
+/* host_group.h - the processes of a host, put together as services. */
+#ifndef STRATA_MODEL_HOST_GROUP_H
+#define STRATA_MODEL_HOST_GROUP_H
+
+#include <stddef.h>
+
+#include "base/region.h"
+#include "facts_types/facts.h"
+
+/*
+ * Splits the facts of a host into facts of one process or pool each, by the rule of
+ * `strata explain NAME`: processes of one name belong together when one is the ancestor of
+ * the others, or all are in the same unit or container; workers of a php-fpm pool are
+ * "pool:NAME". Every process is in exactly one group. The groups are taken from region,
+ * share everything else with host (which must live longer), carry no gaps and need no
+ * release. Pure. 0 or -ENOMEM.
+ */
+int host_groups_build(const struct facts *host, struct region *region,
+    struct facts **groups, size_t *count);
+
+#endif
