@@ -13,7 +13,7 @@
 
 #include "base/number.h"
 #include "model/glibc_total.h"
-#include "present/quantity.h"
+#include "base/quantity.h"
 
 enum {
     NAME_COLUMN = 2,

@@ -10,7 +10,7 @@
 
 #include "present/header_text.h"
 #include "present/ladder_text.h"
-#include "present/quantity.h"
+#include "base/quantity.h"
 
 enum {
     FIGURE_INDENT = 2,

@@ -14,7 +14,7 @@
 #include "present/ladder_text.h"
 #include "present/member_text.h"
 #include "present/page.h"
-#include "present/quantity.h"
+#include "base/quantity.h"
 
 static void cost_line(struct page *page, const struct facts *facts)
 {

@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "present/quantity.h"
+#include "base/quantity.h"
 
 enum { MARK_INDENT = 2, TEXT_COLUMN = 12, FIX_COLUMN = 14 };
 

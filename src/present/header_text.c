@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "present/quantity.h"
+#include "base/quantity.h"
 #include "present/safe_text.h"
 
 enum { HEADER_INDENT = 2, ITEM_BYTES = 192, CONTAINER_ID_SHOWN = 12 };

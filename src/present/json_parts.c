@@ -4,7 +4,7 @@
  */
 #include "present/json_parts.h"
 
-#include "present/quantity.h"
+#include "base/quantity.h"
 
 static bool has_value(enum fact_state state)
 {

@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-#include "present/quantity.h"
+#include "base/quantity.h"
 
 static const enum layer_id ladder[] = {
     LAYER_TRACKED, LAYER_IN_USE, LAYER_HELD, LAYER_RESIDENT, LAYER_CHARGED};

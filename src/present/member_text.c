@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "present/quantity.h"
+#include "base/quantity.h"
 
 enum { PID_END = 10, NAME_COLUMN = 12, NAME_COLUMNS = 16, CELL_COUNT = 4, SHOWN = 5 };
 

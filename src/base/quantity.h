@@ -1,6 +1,6 @@
 /* quantity.h - sizes, shares and times as short texts for people. */
-#ifndef STRATA_PRESENT_QUANTITY_H
-#define STRATA_PRESENT_QUANTITY_H
+#ifndef STRATA_BASE_QUANTITY_H
+#define STRATA_BASE_QUANTITY_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "present/quantity.h"
+#include "base/quantity.h"
 
 #define MIB UINT64_C(1048576)
 

@@ -4,7 +4,7 @@
  * Units follow docs/glossary.md: powers of 1024, MiB and GiB with one decimal. A unit never
  * changes below 1 MiB, so that a column of small sizes can be compared by eye.
  */
-#include "present/quantity.h"
+#include "base/quantity.h"
 
 #include <inttypes.h>
 #include <stdio.h>
