@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "base/number.h"
-#include "facts/gap.h"
+#include "facts/frames.h"
 #include "facts/process.h"
 #include "facts/target.h"
 
@@ -71,7 +71,11 @@ static int collect(struct facts_root *root, const char *text, unsigned what,
     }
     facts->target_kind = target.kind;
     facts->target_name = target.name;
-    return read_members(&reader, &target, error);
+    rc = read_members(&reader, &target, error);
+    if (rc == 0 && (what & COLLECT_FRAMES) != 0) {
+        rc = frames_read(root, facts);
+    }
+    return rc;
 }
 
 int facts_collect(struct facts_root *root, const char *target, unsigned what,

@@ -13,6 +13,7 @@
 #include "facts/gap.h"
 #include "facts/memory_process.h"
 #include "facts/span_list.h"
+#include "facts/thread_stack.h"
 
 static int read_parts(struct process_reader *reader, struct process_folder *folder,
     struct memory *memory, struct process_facts *process)
@@ -20,9 +21,9 @@ static int read_parts(struct process_reader *reader, struct process_folder *fold
     struct region *region = &reader->facts->region;
     int rc = 0;
 
-    (void)folder;
-    (void)memory;
-    (void)region;
+    if ((reader->what & COLLECT_HEAPS) != 0) {
+        rc = thread_stack_read(folder, memory, region, process);
+    }
     span_list_settle(process->spans, &process->span_count);
     return rc;
 }

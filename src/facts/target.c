@@ -1,5 +1,8 @@
 /*
  * target.c - from what was typed to the processes that are meant.
+ *
+ * A pid is looked up by opening its folder, so that what is named here is the process that
+ * was there at that moment.
  */
 #include "facts/target.h"
 
