@@ -1,0 +1,229 @@
+/*
+ * overview_text.c - one row for each process or pool, fitted to the terminal.
+ *
+ * The name takes what the numbers leave. Heaps are not walked for an overview, so most
+ * columns of the allocator have no number on most hosts; an empty column is worth less
+ * than the width it takes.
+ */
+#include "present/overview_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "present/finding_text.h"
+#include "present/gap_text.h"
+#include "present/header_text.h"
+#include "present/page.h"
+#include "base/quantity.h"
+
+enum {
+    SHOWN_ROWS = 20,
+    NAME_MINIMUM = 12,
+    NAME_MAXIMUM = 24,
+    PID_COLUMNS = 9,
+    CELL_COLUMNS = 10,
+    CELL_COLUMNS_EXACT = 14,
+    FINDING_COLUMNS = 24,
+    NOTE_BYTES = 160,
+};
+
+struct column {
+    enum layer_id layer;
+    const char *title;
+};
+
+static const struct column columns[] = {
+    {LAYER_TRACKED, "tracked"},
+    {LAYER_IN_USE, "in use"},
+    {LAYER_HELD, "held"},
+    {LAYER_RESIDENT, "resident"},
+    {LAYER_PSS, "pss"},
+    {LAYER_CHARGED, "charged"},
+    {LAYER_FREE_RESIDENT, "retained"},
+};
+enum { COLUMN_COUNT = sizeof(columns) / sizeof(columns[0]) };
+
+/* Where everything goes; computed once for all rows. */
+struct grid {
+    bool shown[COLUMN_COUNT];
+    int name_columns;
+    int cell_columns;
+    int first_cell;
+    int finding_column;
+};
+
+static bool any_number(const struct overview *overview, enum layer_id id)
+{
+    for (size_t i = 0; i < overview->count; i++) {
+        bool known;
+        (void)layer_bytes(&overview->rows[i].snapshot.layers[id], &known);
+        if (known) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct grid plan(const struct page *page, const struct overview *overview)
+{
+    struct grid grid = {
+        .cell_columns = page->style->exact_bytes ? CELL_COLUMNS_EXACT : CELL_COLUMNS};
+    int cells = 0;
+
+    for (int i = 0; i < COLUMN_COUNT; i++) {
+        grid.shown[i] = any_number(overview, columns[i].layer);
+        cells += grid.shown[i] ? grid.cell_columns : 0;
+    }
+    grid.name_columns = page->width - PID_COLUMNS - cells - FINDING_COLUMNS;
+    if (grid.name_columns < NAME_MINIMUM) {
+        grid.name_columns = NAME_MINIMUM;
+    } else if (grid.name_columns > NAME_MAXIMUM) {
+        grid.name_columns = NAME_MAXIMUM;
+    }
+    grid.first_cell = grid.name_columns + PID_COLUMNS;
+    grid.finding_column = grid.first_cell + cells + 2;
+    return grid;
+}
+
+static void host_number(
+    struct page *page, const struct facts *host, enum host_fact id, const char *title)
+{
+    const struct fact *fact = &host->host.values[id];
+
+    if (fact->state == FACT_OK || fact->state == FACT_STALE) {
+        page_put(page, INK_DIM, page_separator(page));
+        page_printf(page, INK_PLAIN, "%s %s", title,
+            quantity_bytes(fact->value, page->style->exact_bytes).text);
+    }
+}
+
+static void host_line(struct page *page, const struct overview *overview)
+{
+    const struct facts *host = overview->host;
+
+    page_printf(page, INK_STRONG, "%zu processes", host->process_count);
+    host_number(page, host, HOST_FACT_MEM_TOTAL, "memory");
+    host_number(page, host, HOST_FACT_MEM_AVAILABLE, "available");
+    host_number(page, host, HOST_FACT_SWAP_TOTAL, "swap");
+    page_end_line(page);
+}
+
+static void head(struct page *page, const struct grid *grid)
+{
+    int cell = 0;
+
+    page_end_line(page);
+    page_put(page, INK_DIM, page->style->exact_bytes ? "name (bytes)" : "name (MiB)");
+    page_right(page, INK_DIM, "pid", grid->first_cell);
+    for (int i = 0; i < COLUMN_COUNT; i++) {
+        if (grid->shown[i]) {
+            cell++;
+            page_right(page, INK_DIM, columns[i].title,
+                grid->first_cell + cell * grid->cell_columns);
+        }
+    }
+    page_at(page, grid->finding_column);
+    page_put(page, INK_DIM, "first finding");
+    page_end_line(page);
+}
+
+static void who(struct page *page, const struct grid *grid, const struct facts *facts)
+{
+    char text[32];
+
+    page_fit(page, INK_PLAIN, target_name(facts), grid->name_columns);
+    if (facts->process_count == 1) {
+        (void)snprintf(text, sizeof(text), "%" PRId32, facts->processes[0].pid);
+        page_right(page, INK_PLAIN, text, grid->first_cell);
+    } else {
+        (void)snprintf(text, sizeof(text), "%zu proc", facts->process_count);
+        page_right(page, INK_DIM, text, grid->first_cell);
+    }
+}
+
+static void first_finding(
+    struct page *page, const struct grid *grid, const struct finding_list *list)
+{
+    if (list->count == 0) {
+        return;
+    }
+    const struct finding *finding = &list->items[0];
+    char text[NOTE_BYTES];
+    int room = page->width - grid->finding_column;
+    if (list->count > 1) {
+        (void)snprintf(
+            text, sizeof(text), "%s (+%zu)", finding->rule->id, list->count - 1);
+    } else {
+        (void)snprintf(text, sizeof(text), "%s", finding->rule->id);
+    }
+    page_at(page, grid->finding_column);
+    page_fit(page, finding_ink(finding->severity), text, room > 1 ? room : 1);
+}
+
+static void row(
+    struct page *page, const struct grid *grid, const struct overview_row *overview_row)
+{
+    int cell = 0;
+
+    who(page, grid, overview_row->snapshot.facts);
+    for (int i = 0; i < COLUMN_COUNT; i++) {
+        bool known;
+        uint64_t bytes =
+            layer_bytes(&overview_row->snapshot.layers[columns[i].layer], &known);
+        if (!grid->shown[i]) {
+            continue;
+        }
+        cell++;
+        page_right(page, columns[i].layer == LAYER_RESIDENT ? INK_STRONG : INK_PLAIN,
+            known ? quantity_mib(bytes, page->style->exact_bytes).text : "-",
+            grid->first_cell + cell * grid->cell_columns);
+    }
+    first_finding(page, grid, &overview_row->list);
+    page_end_line(page);
+}
+
+/* Which columns are left out, and how to have them. */
+static void left_out_line(struct page *page, const struct grid *grid)
+{
+    char text[NOTE_BYTES] = "";
+    size_t used = 0;
+
+    for (int i = 0; i < COLUMN_COUNT; i++) {
+        if (!grid->shown[i]) {
+            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
+                used > 0 ? ", " : "", columns[i].title);
+        }
+    }
+    if (used > 0) {
+        (void)snprintf(
+            text + used, sizeof(text) - used, ": not read here; see strata explain NAME");
+        page_paragraph(page, INK_DIM, text, 0);
+    }
+}
+
+void present_overview_text(const struct overview *overview,
+    const struct present_style *style, struct buffer *buffer)
+{
+    struct page page;
+    size_t shown = overview->count;
+
+    page_init(&page, style, buffer);
+    struct grid grid = plan(&page, overview);
+    if (!style->unfolded && shown > SHOWN_ROWS) {
+        shown = SHOWN_ROWS;
+    }
+    host_line(&page, overview);
+    head(&page, &grid);
+    for (size_t i = 0; i < shown; i++) {
+        row(&page, &grid, &overview->rows[i]);
+    }
+    if (shown < overview->count) {
+        page_printf(
+            &page, INK_DIM, "and %zu smaller: --all shows them", overview->count - shown);
+        page_end_line(&page);
+    }
+    page_end_line(&page);
+    left_out_line(&page, &grid);
+    gap_text(&page, overview->host);
+}

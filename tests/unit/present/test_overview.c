@@ -1,0 +1,114 @@
+/* test_overview.c - the rows of a host as text and JSON, their order and their width. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "golden.h"
+#include "present/overview_json.h"
+#include "present/overview_text.h"
+#include "present/safe_text.h"
+#include "sample.h"
+
+static struct sample samples[4];
+static struct overview_row rows[4];
+static struct facts host;
+static struct overview overview;
+
+/* From the smallest to the largest, so that the order is not right by chance. */
+static int setup(void **state)
+{
+    (void)state;
+    sample_empty(&samples[0]);
+    sample_denied(&samples[1]);
+    sample_pool(&samples[2]);
+    sample_database(&samples[3]);
+    for (int i = 0; i < 4; i++) {
+        rows[i].snapshot = samples[i].snapshot;
+        rows[i].list = samples[i].list;
+    }
+    host = samples[2].facts;
+    host.target_kind = TARGET_HOST;
+    host.host.values[HOST_FACT_MEM_TOTAL] =
+        (struct fact){.value = UINT64_C(24) << 30, .state = FACT_OK};
+    host.host.values[HOST_FACT_MEM_AVAILABLE] =
+        (struct fact){.value = UINT64_C(7) << 30, .state = FACT_STALE};
+    overview = (struct overview){.host = &host, .rows = rows, .count = 4};
+    overview_sort(&overview);
+    return 0;
+}
+
+static void shows_the_largest_first(void **state)
+{
+    struct present_style style = {.utf8 = true, .width = 100};
+    struct buffer buffer;
+
+    (void)state;
+    buffer_init(&buffer);
+    present_overview_text(&overview, &style, &buffer);
+    assert_golden("overview.txt", &buffer);
+    buffer_release(&buffer);
+}
+
+static void leaves_out_columns_without_a_number(void **state)
+{
+    struct present_style style = {.utf8 = true, .width = 80};
+    struct buffer buffer;
+
+    (void)state;
+    overview.rows += 2;
+    overview.count -= 2;
+    buffer_init(&buffer);
+    present_overview_text(&overview, &style, &buffer);
+    assert_golden("overview-bare.txt", &buffer);
+    assert_null(strstr(buffer_text(&buffer), "charged\n"));
+    buffer_release(&buffer);
+}
+
+static void counts_rows_that_do_not_fit(void **state)
+{
+    static struct overview_row many[30];
+    struct present_style style = {.utf8 = true, .width = 80};
+    struct buffer buffer;
+
+    (void)state;
+    for (size_t i = 0; i < 30; i++) {
+        many[i] = rows[0];
+    }
+    overview.rows = many;
+    overview.count = 30;
+    buffer_init(&buffer);
+    present_overview_text(&overview, &style, &buffer);
+    assert_non_null(strstr(buffer_text(&buffer), "and 10 smaller: --all shows them\n"));
+    buffer_reset(&buffer);
+    style.unfolded = true;
+    present_overview_text(&overview, &style, &buffer);
+    assert_null(strstr(buffer_text(&buffer), "smaller"));
+    buffer_release(&buffer);
+}
+
+static void writes_every_row_as_json(void **state)
+{
+    struct buffer buffer;
+
+    (void)state;
+    buffer_init(&buffer);
+    present_overview_json(&overview, &buffer);
+    assert_golden("overview.json", &buffer);
+    buffer_release(&buffer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(shows_the_largest_first, setup),
+        cmocka_unit_test_setup(leaves_out_columns_without_a_number, setup),
+        cmocka_unit_test_setup(counts_rows_that_do_not_fit, setup),
+        cmocka_unit_test_setup(writes_every_row_as_json, setup),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
