@@ -27,20 +27,25 @@
 #define STRATA__CLASS_MASK ((1U << STRATA__CLASS_BITS) - 1)
 #define STRATA__CLASS_FREE 0U  /* no block begins here */
 #define STRATA__CLASS_LARGE 1U /* first page of a block of whole pages */
-#define STRATA__CLASS_TINY 2U  /* compact bin 0: as class 3, but never on the fast path */
-#define STRATA__CLASS_SMALL 3U /* first of the classes which stand for (bin, page) */
+#define STRATA__CLASS_TINY                                                               \
+    2U                         /* COMPACT pages of 8-byte blocks: as class 3, but off the
+                                  fast path */
+#define STRATA__CLASS_SMALL 3U /* first of the classes which stand for (run, page) */
 
 struct strata__sizeclass {
     uint16_t block_bytes;
     uint16_t zend_pages;
     uint16_t zend_blocks;
+    uint16_t zend_class; /* page class of the run's first page; then one for each page */
     uint16_t compact_pages;
-    uint16_t first_class; /* page class of the run's first page; then one for each page */
+    uint16_t compact_blocks;
+    uint16_t compact_class;
 };
 
 struct strata__page_class {
-    uint32_t magic;      /* ceil(2^32 / block bytes); 0: no small blocks on this page */
-    uint16_t back_bytes; /* from the run's start to this page */
+    uint32_t magic;       /* ceil(2^32 / block bytes); 0: not for the fast path */
+    uint16_t back_bytes;  /* from the run's start to this page */
+    uint16_t limit_bytes; /* from the run's start to the end of its last block */
     uint8_t bin;
     uint8_t back_pages;
 };
@@ -62,16 +67,16 @@ static inline size_t strata__pages_of(size_t bytes)
 }
 
 /*
- * Is `offset` (from the run's start, below 2^15) a multiple of the class's block size?
- * Lemire, Kaser and Kurz, "Faster remainder by direct computation" (2019): the low half
- * of offset * ceil(2^32 / d) is below that magic number just for multiples of d; the
- * high half is the quotient. sizeclass_test.c proves both for every class and offset.
- * A class without small blocks has magic 0, so the answer is no.
+ * Does a block start at `offset` (from the run's start, below 2^15)? Lemire, Kaser and
+ * Kurz, "Faster remainder by direct computation" (2019): the low half of
+ * offset * ceil(2^32 / d) is below that magic number just for multiples of d; the high
+ * half is the quotient. sizeclass_test.c proves both for every class and offset. A class
+ * without small blocks has magic 0, so the answer is no.
  */
 static inline int strata__is_block_start(
     const struct strata__page_class *class, uint32_t offset)
 {
-    return offset * class->magic < class->magic;
+    return (offset * class->magic < class->magic) & (offset < class->limit_bytes);
 }
 
 static inline uint32_t strata__block_index(

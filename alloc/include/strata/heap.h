@@ -87,7 +87,7 @@ struct strata_heap_stats {
                                pages in use, free pages not yet given back, own tables */
     size_t peak_used_bytes; /* highest since new, reset_peak or end_request */
     size_t peak_real_bytes;
-    size_t limit_bytes;
+    size_t limit_bytes;   /* 0: none; so for hard_limit_bytes */
     size_t chunks;        /* COMPACT: 2 MiB stretches up to the highest page in use */
     size_t cached_chunks; /* ZEND only */
     size_t huge_blocks;   /* blocks above STRATA_LARGE_MAX_BYTES */

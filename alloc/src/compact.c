@@ -1,0 +1,418 @@
+/*
+ * The COMPACT layout: page runs of any length in one address range, `real` by the page.
+ *
+ * real = used pages + free pages not yet given back + the pages of the heap struct and of
+ * the tables that were touched. A purchase is any page which was not held before; the
+ * limit is tested there and nowhere else. Before a refusal the bins' lists go home, all
+ * free pages go back to the system, and the test is made again.
+ *
+ * Blocks above STRATA_LARGE_MAX_BYTES are runs like others; they are counted apart only
+ * for the statistics.
+ *
+ * Invariant after each operation: account.real_bytes equals real_pages() below.
+ *
+ * One thread at a time, as the heap.
+ */
+#include "heap.h"
+
+#include <string.h>
+
+#include "compact_inspect.h"
+#include "os.h"
+#include "slab.h"
+
+#define RESERVE_DEFAULT ((size_t)64 << 30)
+#define RESERVE_LEAST ((size_t)64 << 20) /* also the unit: a page of page states */
+#define RESERVE_MOST ((size_t)256 << 30) /* what 27 bits of page number and more hold */
+
+/* ---- figures ---- */
+
+static size_t front_bytes(void)
+{
+    return strata__pages_of(sizeof(struct strata_heap)) * STRATA__PAGE_BYTES;
+}
+
+/* Of the heap struct a COMPACT heap touches what lies before and in the range. */
+static size_t front_touched_pages(void)
+{
+    return strata__pages_of(
+        offsetof(struct strata_heap, compact) + sizeof(struct strata__compact));
+}
+
+static size_t real_bytes(const struct strata__range *range)
+{
+    return (front_touched_pages() + strata__range_table_pages(range->touched_end) +
+               range->used_pages + range->dirty_pages) *
+           STRATA__PAGE_BYTES;
+}
+
+/* Pages were purged: real falls to what is still held. */
+static void settle(struct strata_heap *heap)
+{
+    strata__account_return(
+        &heap->account, heap->account.real_bytes - real_bytes(&heap->compact.range));
+}
+
+/* ---- pages ---- */
+
+/* Sends every free block home and every free page back. */
+static void collect(struct strata_heap *heap)
+{
+    for (unsigned bin = 0; bin < STRATA__BINS; bin++) {
+        struct strata__bin *from = &heap->bins[bin];
+        void *older = from->older;
+        void *list = from->free;
+        from->older = NULL;
+        from->free = NULL;
+        from->room = strata__slab_room(bin);
+        strata__slab_return(heap, bin, older);
+        strata__slab_return(heap, bin, list);
+    }
+    strata__range_purge(&heap->compact.range, 0);
+    settle(heap);
+}
+
+/* Buys what the pages cost; 0 if refused or the system has none. */
+static int buy(struct strata_heap *heap, uint32_t first, uint32_t pages)
+{
+    struct strata__range *range = &heap->compact.range;
+    size_t asked = (size_t)pages * STRATA__PAGE_BYTES;
+    size_t cost = (size_t)strata__range_cost(range, first, pages) * STRATA__PAGE_BYTES;
+    if (!strata__heap_reserve(heap, cost, asked)) {
+        return 0;
+    }
+    if (strata__range_take(range, first, pages) != 0) {
+        strata__account_cancel(&heap->account, cost);
+        strata__heap_fail(heap, STRATA_ERROR_SYSTEM, asked);
+        return 0;
+    }
+    strata__account_commit(&heap->account, cost);
+    return 1;
+}
+
+/* First of `pages` pages, now in use; 0 if there are none to be had. */
+static uint32_t take_pages(struct strata_heap *heap, uint32_t pages, uint32_t align_pages)
+{
+    struct strata__range *range = &heap->compact.range;
+    uint32_t first = strata__range_search(range, pages, align_pages);
+    size_t cost = (size_t)strata__range_cost(range, first, pages) * STRATA__PAGE_BYTES;
+    if (first == 0 || !strata__account_fits(&heap->account, cost)) {
+        collect(heap);
+        first = strata__range_search(range, pages, align_pages);
+    }
+    if (first == 0) {
+        strata__heap_fail(heap, STRATA_ERROR_SYSTEM, (size_t)pages * STRATA__PAGE_BYTES);
+        return 0;
+    }
+    return buy(heap, first, pages) ? first : 0;
+}
+
+static void decay(struct strata_heap *heap)
+{
+    if (strata__range_decay(&heap->compact.range) > 0) {
+        settle(heap);
+    }
+}
+
+/* ---- small ---- */
+
+static void *compact_refill(struct strata_heap *heap, unsigned bin)
+{
+    struct strata__bin *to = &heap->bins[bin];
+    to->room = strata__slab_room(bin);
+    if (to->older != NULL) {
+        void *block = to->older;
+        to->older = NULL;
+        to->free = strata__heap_next(heap, block);
+        return block;
+    }
+    void *block = strata__slab_take_partial(heap, bin);
+    if (block != NULL) {
+        return block;
+    }
+    uint32_t first = take_pages(heap, strata__sizeclasses[bin].compact_pages, 1);
+    if (first == 0) {
+        return NULL;
+    }
+    /* To make room, take_pages may have sent other runs of this bin home. */
+    return strata__slab_start_run(heap, bin, first);
+}
+
+static void compact_spill(struct strata_heap *heap, unsigned bin)
+{
+    struct strata__bin *from = &heap->bins[bin];
+    void *home = from->older;
+    from->older = from->free;
+    from->free = NULL;
+    from->room = strata__slab_room(bin);
+    strata__slab_return(heap, bin, home);
+    decay(heap);
+}
+
+/* ---- large ---- */
+
+static size_t large_bytes(const struct strata_heap *heap, uint32_t first)
+{
+    return (size_t)(heap->compact.range.words[first] >> STRATA__CLASS_BITS) *
+           STRATA__PAGE_BYTES;
+}
+
+static void write_large(struct strata_heap *heap, uint32_t first, uint32_t pages)
+{
+    heap->compact.range.words[first] = STRATA__CLASS_LARGE | pages << STRATA__CLASS_BITS;
+}
+
+static void count_huge(struct strata_heap *heap, size_t before, size_t after)
+{
+    heap->huge_count += after > STRATA__LARGE_MAX;
+    heap->huge_count -= before > STRATA__LARGE_MAX;
+}
+
+static void *compact_alloc_pages(struct strata_heap *heap, size_t bytes, size_t alignment)
+{
+    const struct strata__range *range = &heap->compact.range;
+    size_t pages = strata__pages_of(bytes);
+    size_t align_pages = alignment / STRATA__PAGE_BYTES;
+    if (pages >= range->pages || align_pages >= range->pages) {
+        int over = bytes > heap->account.hard_limit_bytes;
+        strata__heap_fail(heap, over ? STRATA_ERROR_LIMIT : STRATA_ERROR_SYSTEM, bytes);
+        return NULL;
+    }
+    uint32_t first = take_pages(heap, (uint32_t)pages, (uint32_t)align_pages);
+    if (first == 0) {
+        return NULL;
+    }
+    write_large(heap, first, (uint32_t)pages);
+    bytes = pages * STRATA__PAGE_BYTES;
+    count_huge(heap, 0, bytes);
+    strata__account_use(&heap->account, bytes);
+    void *block = strata__range_address(range, first);
+    strata__track_hand_out(block, bytes);
+    return block;
+}
+
+/* The first page of a block of pages or of a small block's run; fatal if it is neither. */
+static uint32_t locate(struct strata_heap *heap, const void *block)
+{
+    const uint32_t *word = strata__range_word(&heap->compact.range, block);
+    if (word == NULL) {
+        strata__heap_fatal(heap, "address which is no block of it", block);
+    }
+    uint32_t in_page = (uint32_t)((uintptr_t)block % STRATA__PAGE_BYTES);
+    if ((*word & STRATA__CLASS_MASK) == STRATA__CLASS_FREE) {
+        strata__heap_fatal(heap, "address of a free page or inside a block", block);
+    }
+    if ((*word & STRATA__CLASS_MASK) == STRATA__CLASS_LARGE) {
+        if (in_page != 0) {
+            strata__heap_fatal(heap, "address inside a block", block);
+        }
+        return (uint32_t)(word - heap->compact.range.words);
+    }
+    const struct strata__page_class *class =
+        &strata__page_classes[strata__slab_class(*word)];
+    if (!strata__is_block_start(class, class->back_bytes + in_page)) {
+        strata__heap_fatal(heap, "address inside a block", block);
+    }
+    return (uint32_t)(word - heap->compact.range.words) - class->back_pages;
+}
+
+static int compact_free_slow(struct strata_heap *heap, void *block)
+{
+    uint32_t first = locate(heap, block);
+    uint32_t word = heap->compact.range.words[first];
+    if ((word & STRATA__CLASS_MASK) != STRATA__CLASS_LARGE) {
+        unsigned bin = strata__page_classes[strata__slab_class(word)].bin;
+        /* The first free block of a run of 8-byte blocks does not look like a link. */
+        if (bin == 0 && strata__slab_holds_free(heap, block, bin)) {
+            strata__heap_fatal(heap, "free of a block that is free already", block);
+        }
+        return (int)bin;
+    }
+    size_t bytes = large_bytes(heap, first);
+    strata__track_close(block, bytes);
+    strata__account_unuse(&heap->account, bytes);
+    count_huge(heap, bytes, 0);
+    strata__range_give(&heap->compact.range, first, word >> STRATA__CLASS_BITS);
+    decay(heap);
+    return -1;
+}
+
+static size_t compact_size_of(struct strata_heap *heap, const void *block)
+{
+    uint32_t first = locate(heap, block);
+    uint32_t word = heap->compact.range.words[first];
+    if ((word & STRATA__CLASS_MASK) == STRATA__CLASS_LARGE) {
+        return large_bytes(heap, first);
+    }
+    return heap->bins[strata__page_classes[strata__slab_class(word)].bin].block_bytes;
+}
+
+static int grow_in_place(
+    struct strata_heap *heap, uint32_t first, uint32_t pages, uint32_t more)
+{
+    struct strata__range *range = &heap->compact.range;
+    if (!strata__range_is_free(range, first + pages, more)) {
+        return STRATA__RESIZE_MOVE;
+    }
+    size_t cost =
+        (size_t)strata__range_cost(range, first + pages, more) * STRATA__PAGE_BYTES;
+    if (!strata__account_fits(&heap->account, cost)) {
+        collect(heap);
+    }
+    return buy(heap, first + pages, more) ? 0 : STRATA__RESIZE_REFUSED;
+}
+
+static int compact_resize(struct strata_heap *heap, void *block, size_t bytes)
+{
+    size_t new_pages = strata__pages_of(bytes);
+    if (bytes <= STRATA__SMALL_MAX || new_pages >= heap->compact.range.pages) {
+        return STRATA__RESIZE_MOVE;
+    }
+    uint32_t first = locate(heap, block);
+    size_t old_bytes = large_bytes(heap, first);
+    uint32_t pages = (uint32_t)(old_bytes / STRATA__PAGE_BYTES);
+    uint32_t wanted = (uint32_t)new_pages;
+    size_t new_bytes = new_pages * STRATA__PAGE_BYTES;
+    if (wanted > pages) {
+        int grown = grow_in_place(heap, first, pages, wanted - pages);
+        if (grown != 0) {
+            return grown;
+        }
+        strata__account_use(&heap->account, new_bytes - old_bytes);
+        strata__track_hand_out((char *)block + old_bytes, new_bytes - old_bytes);
+    } else if (wanted < pages) {
+        strata__track_close((char *)block + new_bytes, old_bytes - new_bytes);
+        strata__account_unuse(&heap->account, old_bytes - new_bytes);
+        strata__range_give(&heap->compact.range, first + wanted, pages - wanted);
+        decay(heap);
+    }
+    write_large(heap, first, wanted);
+    count_huge(heap, old_bytes, new_bytes);
+    return 0;
+}
+
+static int compact_holds_free(struct strata_heap *heap, const void *block, unsigned bin)
+{
+    return strata__slab_holds_free(heap, block, bin);
+}
+
+/* ---- the heap as a whole ---- */
+
+static void empty_bins(struct strata_heap *heap)
+{
+    for (unsigned bin = 0; bin < STRATA__BINS; bin++) {
+        heap->bins[bin].free = NULL;
+        heap->bins[bin].older = NULL;
+        heap->bins[bin].partial = 0;
+        heap->bins[bin].room = strata__slab_room(bin);
+    }
+}
+
+/* As many pages as the halving average of the peaks stay held for the next request. */
+static void compact_end_request(struct strata_heap *heap)
+{
+    struct strata__compact *compact = &heap->compact;
+    size_t peak_pages = heap->account.peak_real_bytes / STRATA__PAGE_BYTES;
+    compact->average_pages = (compact->average_pages + (double)peak_pages) / 2.0;
+    empty_bins(heap);
+    strata__range_restart(&compact->range);
+    heap->huge_count = 0;
+    strata__range_keep(&compact->range, (uint32_t)compact->average_pages);
+    strata__account_restart(&heap->account, real_bytes(&compact->range));
+}
+
+static size_t compact_trim(struct strata_heap *heap)
+{
+    size_t before = heap->account.real_bytes;
+    collect(heap);
+    return before - heap->account.real_bytes;
+}
+
+static void compact_shrink_to(struct strata_heap *heap, size_t bytes)
+{
+    (void)bytes;
+    collect(heap);
+}
+
+static char *reserve(size_t wanted_bytes, uint32_t *pages)
+{
+    size_t bytes = wanted_bytes == 0 ? RESERVE_DEFAULT : wanted_bytes;
+    bytes = bytes > RESERVE_MOST ? RESERVE_MOST : bytes;
+    bytes = (bytes + RESERVE_LEAST - 1) & ~(RESERVE_LEAST - 1);
+    for (;;) {
+        *pages = (uint32_t)(bytes / STRATA__PAGE_BYTES);
+        char *start = strata__os->reserve(strata__range_span(front_bytes(), *pages));
+        /* A caller who named a size gets that size; else less will do (ulimit -v). */
+        if (start != NULL || wanted_bytes != 0 || bytes == RESERVE_LEAST) {
+            return start;
+        }
+        bytes /= 2;
+    }
+}
+
+static struct strata_heap *compact_create(const struct strata_heap_options *options)
+{
+    uint32_t pages = 0;
+    char *start = reserve(options->reserve_bytes, &pages);
+    if (start == NULL) {
+        return NULL;
+    }
+    struct strata_heap *heap = (struct strata_heap *)(void *)start;
+    if (strata__os->commit(start, front_bytes()) != 0) {
+        strata__os->unmap(start, strata__range_span(front_bytes(), pages));
+        return NULL;
+    }
+    strata__heap_init(heap, options);
+    if (strata__range_init(&heap->compact.range, start, front_bytes(), pages) != 0) {
+        strata__os->unmap(start, strata__range_span(front_bytes(), pages));
+        return NULL;
+    }
+    heap->compact.average_pages = (double)STRATA__CHUNK_PAGES;
+    empty_bins(heap);
+    strata__account_restart(&heap->account, real_bytes(&heap->compact.range));
+    return heap;
+}
+
+static void compact_destroy(struct strata_heap *heap)
+{
+    strata__os->unmap(heap, strata__range_span(front_bytes(), heap->compact.range.pages));
+}
+
+static void compact_get_stats(
+    const struct strata_heap *heap, struct strata_heap_stats *stats)
+{
+    const struct strata__range *range = &heap->compact.range;
+    uint32_t longest = 0;
+    uint32_t first = strata__range_next_free(range, 1);
+    while (first < range->end) {
+        uint32_t end = strata__range_next_used(range, first);
+        longest = end - first > longest ? end - first : longest;
+        first = strata__range_next_free(range, end);
+    }
+    stats->chunks = (range->end + STRATA__CHUNK_PAGES - 1) / STRATA__CHUNK_PAGES;
+    stats->peak_chunks =
+        (heap->account.peak_real_bytes + STRATA__CHUNK_BYTES - 1) / STRATA__CHUNK_BYTES;
+    stats->average_chunks = heap->compact.average_pages / (double)STRATA__CHUNK_PAGES;
+    stats->chunk_purchases =
+        (range->touched_end + STRATA__CHUNK_PAGES - 1) / STRATA__CHUNK_PAGES;
+    stats->largest_free_run_bytes = (size_t)longest * STRATA__PAGE_BYTES;
+    stats->free_bytes = (size_t)range->dirty_pages * STRATA__PAGE_BYTES;
+}
+
+const struct strata__layout strata__layout_compact = {
+    .create = compact_create,
+    .destroy = compact_destroy,
+    .refill = compact_refill,
+    .spill = compact_spill,
+    .alloc_pages = compact_alloc_pages,
+    .free_slow = compact_free_slow,
+    .resize = compact_resize,
+    .size_of = compact_size_of,
+    .holds_free = compact_holds_free,
+    .end_request = compact_end_request,
+    .trim = compact_trim,
+    .shrink_to = compact_shrink_to,
+    .get_stats = compact_get_stats,
+    .walk = strata__compact_walk,
+    .check = strata__compact_check,
+};
