@@ -20,20 +20,6 @@ struct cgroup_identity {
 int cgroup_path_identify(
     const char *path, struct region *region, struct cgroup_identity *identity);
 
-/* The lines of /proc/PID/cgroup that matter; a path is NULL when its line is missing. */
-struct cgroup_lines {
-    char *memory;  /* version 1, the hierarchy with the memory controller */
-    char *systemd; /* version 1, name=systemd */
-    char *unified; /* version 2 */
-};
-
-/*
- * Picks the lines out of the text of /proc/PID/cgroup (cgroups(7)). Paths may hold ':'.
- * Lines that do not fit are skipped. 0 or -ENOMEM.
- */
-int cgroup_lines_parse(
-    const char *text, struct region *region, struct cgroup_lines *lines);
-
 /*
  * Replaces path by its parent, in place: "/a/b" by "/a", "/a" by "/". False when path
  * has no parent that can be named: "/" and paths which begin with "/..".

@@ -1,0 +1,474 @@
+/*
+ * cgroup.c - from a process to the cgroup that is billed for it.
+ *
+ * /proc/PID/cgroup names the cgroup of each hierarchy; the one with the memory controller
+ * counts, version 1 before version 2 (a controller belongs to one hierarchy only). The
+ * folder is found through the mounts. In version 2 a cgroup may lack the controller, when
+ * its parent did not pass it on: then the nearest ancestor that has it is billed. The root
+ * of version 2 has statistics but no usage and no limit.
+ *
+ * A limit counts for all cgroups below it, so the one that stops a process may be any
+ * ancestor's. Ancestors above the namespace of the reader cannot be seen; in version 1 the
+ * kernel tells their smallest limit all the same.
+ *
+ * Paths come from the kernel or the user; one with ".." is only ever compared, never opened.
+ */
+#include "facts/cgroup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/number.h"
+#include "base/slice.h"
+#include "facts/cgroup_lines.h"
+#include "facts/cgroup_path.h"
+#include "facts/cgroup_values.h"
+#include "facts/pressure.h"
+
+enum {
+    MOUNTINFO_MAX_BYTES = 16 << 20,
+    CGROUP_FILE_MAX_BYTES = 1 << 20,
+    PRESSURE_MAX_BYTES = 4096,
+    LINK_BYTES = 64,
+    LINES_REGION_BYTES = 8 << 20,
+    VERSION_1 = 1,
+    VERSION_2 = 2,
+};
+
+/* PROC_CGROUP_INIT_INO of include/linux/proc_ns.h, Linux 4.6 to 6.18. */
+static const char initial_namespace[] = "cgroup:[4026531835]";
+static const char deleted_suffix[] = " (deleted)";
+
+static bool reader_is_namespaced(const struct facts_root *root)
+{
+    char link[LINK_BYTES];
+    ssize_t bytes = readlinkat(root->proc_fd, "self/ns/cgroup", link, sizeof(link));
+
+    return bytes > 0 && !slice_is((struct slice){link, (size_t)bytes}, initial_namespace);
+}
+
+int cgroup_reader_init(
+    struct cgroup_reader *reader, struct facts_root *root, struct region *region)
+{
+    *reader = (struct cgroup_reader){.root = root};
+    buffer_init(&reader->scratch);
+    reader->namespaced = reader_is_namespaced(root);
+    int rc = facts_read_file(
+        root, root->proc_fd, "self/mountinfo", MOUNTINFO_MAX_BYTES, &reader->scratch);
+    if (rc != 0) {
+        return rc == -ENOMEM ? rc : 0;
+    }
+    rc = mountinfo_parse(buffer_text(&reader->scratch), region, &reader->mounts);
+    for (size_t i = 0; rc == 0 && i < reader->mounts.count; i++) {
+        if (reader->version != VERSION_1) {
+            reader->version = reader->mounts.items[i].version;
+        }
+    }
+    return rc;
+}
+
+void cgroup_reader_release(struct cgroup_reader *reader)
+{
+    buffer_release(&reader->scratch);
+}
+
+/*
+ * The folder as it is reached from here: below the prefix of a tree, unless the mount point
+ * lies there already (the host's / mounted into a container).
+ */
+static int open_below_prefix(const char *prefix, const char *folder)
+{
+    size_t bytes = strlen(prefix);
+    bool inside = strncmp(folder, prefix, bytes) == 0 && folder[bytes] == '/';
+    struct buffer path;
+
+    buffer_init(&path);
+    buffer_printf(&path, "%s%s", inside ? "" : prefix, folder);
+    if (buffer_error(&path) != 0) {
+        buffer_release(&path);
+        return -ENOMEM;
+    }
+    int fd = open(path.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) {
+        fd = -errno;
+    }
+    buffer_release(&path);
+    return fd;
+}
+
+static int open_version(
+    const struct cgroup_reader *reader, uint32_t version, const char *path)
+{
+    struct region region;
+    char *folder;
+
+    region_init(&region, LINES_REGION_BYTES);
+    int rc = mountinfo_folder(&reader->mounts, version, path, &region, &folder);
+    if (rc == 0) {
+        rc = open_below_prefix(reader->root->prefix, folder);
+    }
+    region_release(&region);
+    return rc;
+}
+
+int cgroup_open(struct cgroup_reader *reader, const char *path)
+{
+    return open_version(reader, reader->version, path);
+}
+
+/* State and reason when the cgroup itself could not be opened. */
+static int explain_failure(
+    struct region *region, struct cgroup_facts *cgroup, int failure, bool mounted)
+{
+    const char *why = NULL;
+
+    if (failure == -ENOMEM) {
+        return failure;
+    }
+    cgroup->state = facts_state_of(failure);
+    if (cgroup->deleted) {
+        cgroup->state = FACT_GONE;
+        why = "the cgroup was removed while the process was still in it";
+    } else if (!mounted) {
+        why =
+            "no cgroup hierarchy that bills memory is mounted here; look from the host, "
+            "or mount it";
+    } else if (failure == -ENOENT) {
+        why =
+            "the cgroup lies outside of the mounts that are visible here: it is another "
+            "container's or the host's; look from the host";
+    } else if (failure == -ENODATA) {
+        why = "neither the cgroup nor an ancestor has the memory controller: it is off "
+              "(cgroup_disable=memory), or used by nobody";
+    } else {
+        why = strerror(-failure);
+    }
+    cgroup->why = region_copy_text(region, why);
+    return cgroup->why == NULL ? -ENOMEM : 0;
+}
+
+static bool has_file(int folder_fd, const char *name)
+{
+    return faccessat(folder_fd, name, F_OK, 0) == 0;
+}
+
+/*
+ * Opens the cgroup at charged or its nearest ancestor with the memory controller, to which
+ * charged is changed. A folder descriptor, or -ENODATA when no ancestor has it, or -errno.
+ */
+static int open_charged(struct cgroup_reader *reader, uint32_t version, char *charged)
+{
+    const char *file = version == VERSION_1 ? "memory.usage_in_bytes" : "memory.stat";
+    int fd = open_version(reader, version, charged);
+
+    while (fd >= 0 && !has_file(fd, file)) {
+        close(fd);
+        fd = cgroup_path_to_parent(charged) ? open_version(reader, version, charged)
+                                            : -ENODATA;
+    }
+    return fd;
+}
+
+static int keep_path(struct region *region, const char *path, char **place)
+{
+    *place = region_copy_text(region, path);
+    return *place == NULL ? -ENOMEM : 0;
+}
+
+/* Lowers the limit and the headroom to those of the ancestor at path, if they are less. */
+static int take_limits(struct region *region, const struct cgroup_limits *limits,
+    const char *path, struct cgroup_facts *cgroup)
+{
+    struct fact *limit = &cgroup->values[CGROUP_FACT_LIMIT_EFFECTIVE];
+    struct fact *headroom = &cgroup->values[CGROUP_FACT_HEADROOM];
+    int rc = 0;
+
+    if (limits->limit.state != FACT_OK) {
+        return 0;
+    }
+    /* Of equal limits the outer one is met first: it counts more. */
+    if (limit->state != FACT_OK || limits->limit.value <= limit->value) {
+        *limit = limits->limit;
+        rc = keep_path(region, path, &cgroup->limit_path);
+    }
+    if (rc != 0 || limits->usage.state != FACT_OK) {
+        return rc;
+    }
+    uint64_t left = number_subtract(limits->limit.value, limits->usage.value);
+    if (headroom->state != FACT_OK || left <= headroom->value) {
+        *headroom = (struct fact){.value = left, .state = FACT_OK};
+        rc = keep_path(region, path, &cgroup->headroom_path);
+    }
+    return rc;
+}
+
+/* A limit of version 1 that lies above what is visible. */
+static int take_hidden_limit(
+    struct cgroup_reader *reader, int charged_fd, struct cgroup_facts *cgroup)
+{
+    struct fact *limit = &cgroup->values[CGROUP_FACT_LIMIT_EFFECTIVE];
+    struct fact hidden;
+    int rc =
+        cgroup_hierarchical_limit(reader->root, charged_fd, &reader->scratch, &hidden);
+
+    if (rc == 0 && hidden.state == FACT_OK &&
+        (limit->state != FACT_OK || hidden.value < limit->value)) {
+        *limit = hidden;
+        cgroup->limit_path = NULL;
+    }
+    return rc;
+}
+
+/* Climbs from the cgroup at path, which is changed, to the outermost visible ancestor. */
+static int read_limits(struct cgroup_reader *reader, struct region *region, char *path,
+    struct cgroup_facts *cgroup)
+{
+    int rc = 0;
+
+    do {
+        struct cgroup_limits limits;
+        int fd = open_version(reader, cgroup->version, path);
+        if (fd < 0) {
+            return fd == -ENOMEM ? fd : 0;
+        }
+        bool counts = strcmp(path, cgroup->charged_path) == 0 ||
+                      cgroup_is_charged_for_children(
+                          reader->root, fd, cgroup->version, &reader->scratch);
+        rc = cgroup_limits_read(
+            reader->root, fd, cgroup->version, &reader->scratch, &limits);
+        close(fd);
+        if (!counts) {
+            return rc;
+        }
+        if (rc == 0) {
+            rc = take_limits(region, &limits, path, cgroup);
+        }
+    } while (rc == 0 && cgroup_path_to_parent(path));
+    return rc;
+}
+
+/* The root of the hierarchy: of version 2, by what it lacks; a namespace has a root too. */
+static bool is_root(const struct cgroup_facts *cgroup, int folder_fd)
+{
+    if (strcmp(cgroup->charged_path, "/") != 0) {
+        return false;
+    }
+    return cgroup->version == VERSION_1 ? !cgroup->namespaced
+                                        : !has_file(folder_fd, "memory.current");
+}
+
+static int read_folder(struct cgroup_reader *reader, struct region *region, int fd,
+    struct cgroup_facts *cgroup)
+{
+    int rc = cgroup_values_read(
+        reader->root, fd, cgroup->version, &reader->scratch, cgroup->values);
+
+    cgroup->root = is_root(cgroup, fd);
+    cgroup->state = FACT_OK;
+    if (rc == 0) {
+        char *path = region_copy_text(region, cgroup->charged_path);
+        rc = path == NULL ? -ENOMEM : read_limits(reader, region, path, cgroup);
+    }
+    if (rc == 0 && cgroup->version == VERSION_1) {
+        rc = take_hidden_limit(reader, fd, cgroup);
+    }
+    return rc;
+}
+
+/* Fills values, state and paths of a cgroup whose path and version are known. */
+static int read_charges(
+    struct cgroup_reader *reader, struct region *region, struct cgroup_facts *cgroup)
+{
+    bool mounted = false;
+
+    for (size_t i = 0; i < reader->mounts.count; i++) {
+        mounted = mounted || reader->mounts.items[i].version == cgroup->version;
+    }
+    char *charged = region_copy_text(region, cgroup->path);
+    if (charged == NULL) {
+        return -ENOMEM;
+    }
+    int fd = cgroup->deleted ? -ENOENT : open_charged(reader, cgroup->version, charged);
+    if (fd < 0) {
+        return explain_failure(region, cgroup, fd, mounted);
+    }
+    cgroup->charged_path = charged;
+    int rc = read_folder(reader, region, fd, cgroup);
+    close(fd);
+    return rc;
+}
+
+static int take_identity(
+    struct region *region, const struct cgroup_lines *lines, struct cgroup_facts *cgroup)
+{
+    const char *others[] = {lines->systemd, lines->unified};
+    struct cgroup_identity identity;
+    int rc = cgroup_path_identify(cgroup->path, region, &identity);
+
+    /* On version 1 the unit may be known to the service manager's own hierarchy only. */
+    for (size_t i = 0; rc == 0 && i < 2 && cgroup->version == VERSION_1; i++) {
+        struct cgroup_identity other = {0};
+        if (others[i] != NULL) {
+            rc = cgroup_path_identify(others[i], region, &other);
+        }
+        if (identity.unit == NULL) {
+            identity.unit = other.unit;
+        }
+        if (identity.runtime == NULL) {
+            identity.runtime = other.runtime;
+            identity.container_id = other.container_id;
+            identity.pod_uid = other.pod_uid;
+        }
+    }
+    cgroup->runtime = identity.runtime;
+    cgroup->container_id = identity.container_id;
+    cgroup->unit = identity.unit;
+    cgroup->pod_uid = identity.pod_uid;
+    return rc;
+}
+
+/*
+ * Takes " (deleted)" off the path (cgroup_path_ns(), version 2 only), unless a cgroup of
+ * just that name is there.
+ */
+static void cut_deleted(struct cgroup_reader *reader, struct cgroup_facts *cgroup)
+{
+    struct slice path = {cgroup->path, strlen(cgroup->path)};
+
+    if (!slice_ends_with(path, deleted_suffix)) {
+        return;
+    }
+    int fd = open_version(reader, cgroup->version, cgroup->path);
+    if (fd >= 0) {
+        close(fd);
+        return;
+    }
+    cgroup->path[path.bytes - strlen(deleted_suffix)] = '\0';
+    cgroup->deleted = true;
+}
+
+/* Pressure belongs to version 2, and is there without the memory controller as well. */
+static int read_hybrid_pressure(
+    struct cgroup_reader *reader, const char *unified, struct cgroup_facts *cgroup)
+{
+    /* At the root it is the whole machine's, unless the cgroup is that too. */
+    if (unified == NULL || cgroup->version != VERSION_1 ||
+        (strcmp(unified, "/") == 0 && !cgroup->root)) {
+        return 0;
+    }
+    int fd = open_version(reader, VERSION_2, unified);
+    if (fd < 0) {
+        return fd == -ENOMEM ? fd : 0;
+    }
+    int rc = facts_read_file(
+        reader->root, fd, "memory.pressure", PRESSURE_MAX_BYTES, &reader->scratch);
+    close(fd);
+    if (rc == 0) {
+        const char *text = buffer_text(&reader->scratch);
+        cgroup->values[CGROUP_FACT_PRESSURE_SOME] = pressure_total(text, "some");
+        cgroup->values[CGROUP_FACT_PRESSURE_FULL] = pressure_total(text, "full");
+    }
+    return rc == -ENOMEM ? rc : 0;
+}
+
+static int read_cgroup(struct cgroup_reader *reader, const struct cgroup_lines *lines,
+    struct region *region, struct cgroup_facts *cgroup)
+{
+    const char *path = lines->memory != NULL ? lines->memory : lines->unified;
+    int rc = keep_path(region, path, &cgroup->path);
+
+    cgroup->version = lines->memory != NULL ? VERSION_1 : VERSION_2;
+    cgroup->hybrid = lines->memory != NULL && lines->unified != NULL;
+    cgroup->namespaced = reader->namespaced || strncmp(path, "/..", 3) == 0;
+    if (rc == 0) {
+        cut_deleted(reader, cgroup);
+        rc = take_identity(region, lines, cgroup);
+    }
+    if (rc == 0) {
+        rc = read_charges(reader, region, cgroup);
+    }
+    return rc == 0 ? read_hybrid_pressure(reader, lines->unified, cgroup) : rc;
+}
+
+/* The index of the cgroup that is known by path, or -1. The newest is the likeliest. */
+static int32_t find_known(const struct facts *facts, const char *path)
+{
+    size_t bytes = strlen(path);
+
+    for (size_t i = facts->cgroup_count; i-- > 0;) {
+        const struct cgroup_facts *cgroup = &facts->cgroups[i];
+        size_t known = strlen(cgroup->path);
+        if (strncmp(path, cgroup->path, known) == 0 &&
+            (cgroup->deleted ? strcmp(path + known, deleted_suffix) == 0
+                             : known == bytes)) {
+            return (int32_t)i;
+        }
+    }
+    return -1;
+}
+
+static int add_cgroup(struct cgroup_reader *reader, const struct cgroup_lines *lines,
+    struct facts *facts, int32_t *index)
+{
+    const char *path = lines->memory != NULL ? lines->memory : lines->unified;
+    struct cgroup_facts *cgroup;
+
+    *index = -1;
+    if (path == NULL) {
+        return 0; /* no hierarchy that bills memory */
+    }
+    *index = find_known(facts, path);
+    if (*index >= 0) {
+        return 0;
+    }
+    cgroup = region_grow(&facts->region, &facts->cgroups, facts->cgroup_count,
+        FACTS_MAX_CGROUPS, sizeof(*cgroup));
+    if (cgroup == NULL) {
+        return -ENOMEM;
+    }
+    int rc = read_cgroup(reader, lines, &facts->region, cgroup);
+    if (rc == 0) {
+        *index = (int32_t)facts->cgroup_count++;
+    }
+    return rc;
+}
+
+int cgroup_read_process(
+    struct cgroup_reader *reader, int process_fd, struct facts *facts, int32_t *index)
+{
+    struct cgroup_lines lines;
+    struct region region;
+
+    *index = -1;
+    int rc = facts_read_file(
+        reader->root, process_fd, "cgroup", CGROUP_FILE_MAX_BYTES, &reader->scratch);
+    if (rc != 0) {
+        return rc;
+    }
+    region_init(&region, LINES_REGION_BYTES);
+    rc = cgroup_lines_parse(buffer_text(&reader->scratch), &region, &lines);
+    if (rc == 0) {
+        rc = add_cgroup(reader, &lines, facts, index);
+    }
+    region_release(&region);
+    return rc;
+}
+
+int cgroup_read_path(
+    struct cgroup_reader *reader, const char *path, struct facts *facts, int32_t *index)
+{
+    struct cgroup_lines lines = {0};
+    char *copy = region_copy_text(&facts->region, path);
+
+    *index = -1;
+    if (copy == NULL) {
+        return -ENOMEM;
+    }
+    if (path[0] != '/' || reader->version == 0) {
+        return -EINVAL;
+    }
+    *(reader->version == VERSION_1 ? &lines.memory : &lines.unified) = copy;
+    return add_cgroup(reader, &lines, facts, index);
+}
