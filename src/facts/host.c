@@ -226,26 +226,40 @@ static const char *hypervisor_of_release(const char *release)
     return NULL;
 }
 
-/* Vendors in DMI tables that make virtual machines only, or this product of theirs is one. */
+/* Whether vendor and product of the DMI tables are those of a virtual machine. */
 static bool is_virtual(struct slice vendor, const char *product)
 {
-    static const char *const vendors[] = {"QEMU", "VMware", "innotek GmbH", "Xen",
-        "Bochs", "Parallels", "KubeVirt", "OpenStack", "Amazon EC2", "Google",
-        "DigitalOcean", "Hetzner", "Alibaba Cloud"};
+    static const struct {
+        const char *vendor;
+        const char *product; /* a part of it; some of these make real machines too */
+    } known[] = {
+        {"QEMU", ""},
+        {"VMware", ""},
+        {"innotek GmbH", "VirtualBox"},
+        {"Oracle", "Virtual"},
+        {"Microsoft", "Virtual"},
+        {"Apple", "Virtual"},
+        {"Parallels", "Virtual"},
+        {"Google", "Compute Engine"},
+        {"Xen", ""},
+        {"Bochs", ""},
+        {"OpenStack", ""},
+        {"DigitalOcean", "Droplet"},
+        {"Hetzner", "vServer"},
+        {"Alibaba Cloud", "ECS"},
+        {"", "KVM"},
+    };
 
-    if (slice_starts_with(vendor, "Microsoft") || slice_starts_with(vendor, "Apple") ||
-        slice_starts_with(vendor, "Oracle")) {
-        return strstr(product, "Virtual") != NULL;
+    if (slice_starts_with(vendor, "Amazon EC2")) {
+        return strstr(product, "metal") == NULL;
     }
-    if (strstr(product, "metal") != NULL) {
-        return false; /* Amazon's bare metal machines */
-    }
-    for (size_t i = 0; i < sizeof(vendors) / sizeof(vendors[0]); i++) {
-        if (slice_starts_with(vendor, vendors[i])) {
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        if (slice_starts_with(vendor, known[i].vendor) &&
+            strstr(product, known[i].product) != NULL) {
             return true;
         }
     }
-    return strstr(product, "KVM") != NULL;
+    return false;
 }
 
 /* *text becomes "vendor product" of the DMI tables, "" when there are none. */
