@@ -21,18 +21,21 @@ enum collect_what {
 };
 
 /*
- * Finds target (pid, name, "pool:NAME", unit, container id prefix, cgroup path) and reads it.
- * 0; -ENOENT nothing matches; -EEXIST several match where one is needed (error lists
- * them); -ESRCH it ended while it was read; -EACCES nothing could be read at all;
- * -ENOMEM. What is only partly missing is in facts->gaps. On 0 the caller releases
- * facts->region.
+ * Finds target (see target.h) and reads it. 0; -ENOENT nothing matches, or only what has
+ * no memory of its own (kernel thread, zombie); -EEXIST several match where one is needed
+ * (error lists them); -ESRCH it ended while it was read; -EACCES nothing could be read at
+ * all; -EINVAL /proc holds nonsense; -ENOMEM. What is only partly missing is in
+ * facts->gaps. On 0 the caller releases facts->region; on failure nothing is left to release.
+ * Members of a pool stand in the order of their start, so parents before children.
  */
 int facts_collect(struct facts_root *root, const char *target, unsigned what,
     struct facts *facts, struct error *error);
 
 /*
- * Reads every process of the host (kernel threads left out), without heaps, and calls visit
- * for each group of processes that belong together. See overview.h.
+ * Reads every process of the host but kernel threads and zombies, largest resident set first.
+ * Mappings, heaps and frames are never read. With COLLECT_ROLLUP the largest get their
+ * smaps_rollup within a budget of time; the others have none, and a gap says how many. Errors
+ * as above.
  */
 int facts_collect_host(
     struct facts_root *root, unsigned what, struct facts *facts, struct error *error);

@@ -225,7 +225,9 @@ static void report(const struct frame_scan *scan, struct facts *facts, int rc)
     facts->unique_bytes.state = facts_state_of(rc);
     facts->exclusive_bytes.state = facts_state_of(rc);
     if (rc == -EACCES || rc == -EPERM) {
-        why = "frame numbers are shown to CAP_SYS_ADMIN only: run with sudo";
+        why = scan->unknown_pages > 0
+                  ? "frame numbers are shown to CAP_SYS_ADMIN only: run with sudo"
+                  : "the page tables of a process may not be read";
         if (facts->process_count == 1 && scan->exclusive_pages > 0) {
             facts->exclusive_bytes = bytes_fact(scan->exclusive_pages);
         }

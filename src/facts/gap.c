@@ -58,6 +58,12 @@ static char *denied_reason(
 {
     const uint64_t scope = yama_scope(root);
 
+    if (geteuid() == 0) {
+        return region_copy_text(&facts->region,
+            "this root has no CAP_SYS_PTRACE over the process: run outside of the "
+            "container, "
+            "or give it that capability");
+    }
     if (process->user_id != geteuid()) {
         return region_printf(&facts->region,
             "the process belongs to user %u: run with sudo, or give CAP_SYS_PTRACE",

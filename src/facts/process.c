@@ -11,6 +11,7 @@
 #include <errno.h>
 
 #include "base/number.h"
+#include "facts/cgroup.h"
 #include "facts/collect.h"
 #include "facts/environment.h"
 #include "facts/fact_line.h"
@@ -122,6 +123,11 @@ static int read_identity(struct process_reader *reader, struct process_folder *f
     }
     if (rc == 0 && (process->kernel_thread || process->run_state == 'Z')) {
         rc = -ENODATA;
+    }
+    if (rc == 0 && reader->cgroups != NULL) {
+        rc = cgroup_read_process(
+            reader->cgroups, folder->fd, reader->facts, &process->cgroup_index);
+        rc = rc == -ESRCH || rc == -ENOMEM ? rc : 0;
     }
     return rc;
 }

@@ -10,14 +10,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/number.h"
+#include "facts/cgroup_lines.h"
 #include "facts/process_folder.h"
 #include "facts/process_name.h"
 #include "facts_types/facts.h"
 
-enum { PARENTS_MAX = 1024 };
+enum { PARENTS_MAX = 1024, CGROUP_MAX_BYTES = 64 << 10 };
 
 static int compare_pids(const void *left, const void *right)
 {
@@ -70,6 +72,38 @@ int pid_list_read(struct facts_root *root, struct region *region, struct pid_lis
     return rc;
 }
 
+/* The path that tells most: systemd's own hierarchy, where there is one, names the unit. */
+static char *telling_path(const struct cgroup_lines *lines)
+{
+    char *const paths[] = {lines->systemd, lines->unified, lines->memory};
+    char *path = NULL;
+
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+        if (paths[i] != NULL && (path == NULL || strcmp(path, "/") == 0)) {
+            path = paths[i];
+        }
+    }
+    return path;
+}
+
+static int read_cgroup(
+    struct process_folder *folder, struct region *region, struct process_entry *entry)
+{
+    struct cgroup_lines lines;
+    struct buffer buffer;
+    int rc = 0;
+
+    buffer_init(&buffer);
+    if (process_folder_read(folder, "cgroup", CGROUP_MAX_BYTES, &buffer) == 0) {
+        rc = cgroup_lines_parse(buffer_text(&buffer), region, &lines);
+        if (rc == 0) {
+            entry->cgroup = telling_path(&lines);
+        }
+    }
+    buffer_release(&buffer);
+    return rc;
+}
+
 static int read_entry(
     struct process_folder *folder, struct region *region, struct process_entry *entry)
 {
@@ -92,7 +126,7 @@ static int read_entry(
     if (rc == 0) {
         rc = process_executable_read(folder, region, &entry->executable, &deleted);
     }
-    return rc;
+    return rc == 0 ? read_cgroup(folder, region, entry) : rc;
 }
 
 int process_list_read(

@@ -27,7 +27,7 @@ struct process_entry {
     char *name;       /* comm */
     char *executable; /* NULL: not readable */
     char *title;      /* NULL: none */
-    char *cgroup;     /* path of the cgroup that bills it; NULL: not known */
+    char *cgroup;     /* the path which names its unit or container; NULL: not known */
 };
 
 struct process_list {

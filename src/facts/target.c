@@ -1,23 +1,50 @@
 /*
  * target.c - from what was typed to the processes that are meant.
  *
- * A pid is looked up by opening its folder, so that what is named here is the process that
- * was there at that moment.
+ * The forms are tried in a fixed order, the exact ones first, so that the same text means the
+ * same thing tomorrow: a name never shadows a pid, and a container's id is only tried when
+ * nothing is called like that. strata itself is never a match by name.
  */
 #include "facts/target.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/number.h"
+#include "facts/cgroup_path.h"
+#include "facts/cgroup_tree.h"
 #include "facts/process_folder.h"
 #include "facts/process_list.h"
 #include "facts/process_name.h"
+#include "facts/status.h"
+#include "facts/target_group.h"
 
-static int take_pid(int32_t pid, struct region *region, struct target *target)
+enum { SIMILAR_MAX = 5, SIMILAR_BYTES_MIN = 3, STATUS_MAX_BYTES = 64 << 10 };
+
+#define POOL_PREFIX "pool:"
+#define FPM_POOL_TITLE "php-fpm: pool "
+#define FPM_MASTER_TITLE "php-fpm: master process"
+
+struct finder {
+    struct facts_root *root;
+    struct cgroup_reader *cgroups;
+    const char *text;
+    struct region *region;
+    struct target *target;
+    struct error *error;
+    struct process_list list;
+    struct target_group group; /* room for all entries of list */
+};
+
+/* ---- results */
+
+static int take_pid(struct finder *finder, int32_t pid)
 {
-    target->pids = region_alloc(region, sizeof(*target->pids));
+    struct target *target = finder->target;
+
+    target->pids = region_alloc(finder->region, sizeof(*target->pids));
     if (target->pids == NULL) {
         return -ENOMEM;
     }
@@ -27,31 +54,368 @@ static int take_pid(int32_t pid, struct region *region, struct target *target)
     return 0;
 }
 
-static int find_pid(struct facts_root *root, const char *text, struct region *region,
-    struct target *target, struct error *error)
+static int take_group(struct finder *finder, enum target_kind kind, const char *name)
+{
+    struct target *target = finder->target;
+    struct target_group *group = &finder->group;
+
+    target_group_sort(group);
+    target->kind = kind;
+    target->name = region_copy_text(finder->region, name);
+    target->pids = region_alloc(finder->region, group->count * sizeof(*target->pids));
+    if (target->name == NULL || target->pids == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < group->count; i++) {
+        target->pids[i] = group->entries[i]->pid;
+    }
+    target->count = group->count;
+    return 0;
+}
+
+static int refuse_several(struct finder *finder)
+{
+    struct buffer buffer;
+
+    buffer_init(&buffer);
+    target_group_describe(&finder->group, &buffer);
+    int rc = error_set(finder->error, -EEXIST,
+        "cannot choose '%s': several processes match that do not belong together: %s; "
+        "name "
+        "one by its pid or its unit",
+        finder->text, buffer_text(&buffer));
+    buffer_release(&buffer);
+    return rc;
+}
+
+/* One process, a pool, or too many. */
+static int take_matches(struct finder *finder)
+{
+    const struct target_group *group = &finder->group;
+
+    if (group->count == 1) {
+        return take_group(finder, TARGET_PROCESS, group->entries[0]->name);
+    }
+    if (target_group_is_service(group)) {
+        return take_group(finder, TARGET_POOL, finder->text);
+    }
+    return refuse_several(finder);
+}
+
+/* ---- by pid */
+
+/* The process that a thread belongs to; a thread's own number is not in the list of /proc. */
+static int32_t group_of(struct process_folder *folder)
+{
+    struct process_facts process = {0};
+    struct buffer buffer;
+    int32_t group_pid = 0;
+
+    buffer_init(&buffer);
+    if (process_folder_read(folder, "status", STATUS_MAX_BYTES, &buffer) == 0 &&
+        buffer.data != NULL) {
+        status_parse(buffer.data, buffer.length_bytes, &process, &group_pid);
+    }
+    buffer_release(&buffer);
+    return group_pid != 0 ? group_pid : folder->pid;
+}
+
+static int find_pid(struct finder *finder, int32_t pid)
 {
     struct process_folder folder;
-    uint64_t pid;
+    int rc = process_folder_open(finder->root, pid, &folder);
 
-    if (number_parse(text, &pid) != 0 || pid == 0 || pid > INT32_MAX) {
-        return error_set(
-            error, -ENOENT, "cannot find '%s': it is not a number of a process", text);
-    }
-    int rc = process_folder_open(root, (int32_t)pid, &folder);
     if (rc != 0) {
-        return error_set(error, rc == -ESRCH ? -ENOENT : rc,
-            "cannot find process %llu: there is none with that number",
-            (unsigned long long)pid);
+        return rc;
     }
-    target->name = region_copy_text(region, folder.stat.name);
+    const int32_t group_pid = group_of(&folder);
+    if (group_pid != pid) {
+        process_folder_close(&folder);
+        rc = process_folder_open(finder->root, group_pid, &folder);
+        if (rc != 0) {
+            return rc;
+        }
+    }
+    finder->target->name = region_copy_text(finder->region, folder.stat.name);
     process_folder_close(&folder);
-    return target->name == NULL ? -ENOMEM : take_pid((int32_t)pid, region, target);
+    return finder->target->name == NULL ? -ENOMEM : take_pid(finder, group_pid);
+}
+
+/* ---- by what a process is called */
+
+static int list_processes(struct finder *finder)
+{
+    int rc = process_list_read(finder->root, finder->region, &finder->list);
+
+    if (rc != 0) {
+        return error_set(
+            finder->error, rc, "cannot list the processes: %s", strerrordesc_np(-rc));
+    }
+    finder->group = (struct target_group){.list = &finder->list,
+        .entries = region_alloc(
+            finder->region, finder->list.count * sizeof(struct process_entry *))};
+    return finder->group.entries == NULL ? -ENOMEM : 0;
+}
+
+static bool is_ourselves(const struct finder *finder, const struct process_entry *entry)
+{
+    return finder->root->prefix[0] == '\0' && entry->pid == getpid();
+}
+
+static bool is_called(const struct process_entry *entry, const char *text)
+{
+    return strcmp(entry->name, text) == 0 ||
+           (entry->executable != NULL &&
+               (strcmp(entry->executable, text) == 0 ||
+                   strcmp(process_path_base(entry->executable), text) == 0));
+}
+
+/* Fills the group; *lifeless: a kernel thread or zombie of that name was passed over. */
+static void match_name(struct finder *finder, const struct process_entry **lifeless)
+{
+    finder->group.count = 0;
+    *lifeless = NULL;
+    for (size_t i = 0; i < finder->list.count; i++) {
+        const struct process_entry *entry = &finder->list.entries[i];
+        if (is_ourselves(finder, entry) || !is_called(entry, finder->text)) {
+            continue;
+        }
+        if (entry->kernel_thread || entry->run_state == 'Z') {
+            *lifeless = entry;
+        } else {
+            finder->group.entries[finder->group.count++] = entry;
+        }
+    }
+}
+
+/* The masters of the workers in the group, which become members. */
+static size_t add_masters(struct finder *finder)
+{
+    const size_t workers = finder->group.count;
+    size_t masters = 0;
+
+    for (size_t i = 0; i < finder->list.count; i++) {
+        const struct process_entry *entry = &finder->list.entries[i];
+        bool parent = false;
+        for (size_t j = 0; j < workers && !parent; j++) {
+            parent = finder->group.entries[j]->parent_pid == entry->pid;
+        }
+        if (parent && entry->title != NULL &&
+            strncmp(entry->title, FPM_MASTER_TITLE, strlen(FPM_MASTER_TITLE)) == 0) {
+            finder->group.entries[finder->group.count++] = entry;
+            masters++;
+        }
+    }
+    return masters;
+}
+
+static void list_pools(const struct finder *finder, struct buffer *buffer)
+{
+    const char *last = "";
+    size_t listed = 0;
+
+    for (size_t i = 0; i < finder->list.count && listed < SIMILAR_MAX; i++) {
+        const char *title = finder->list.entries[i].title;
+        if (title == NULL ||
+            strncmp(title, FPM_POOL_TITLE, strlen(FPM_POOL_TITLE)) != 0 ||
+            strcmp(title, last) == 0) {
+            continue;
+        }
+        buffer_printf(buffer, "%s'%s'", listed == 0 ? "; running: " : ", ",
+            title + strlen(FPM_POOL_TITLE));
+        last = title;
+        listed++;
+    }
+}
+
+static int find_pool(struct finder *finder, const char *pool)
+{
+    struct buffer buffer;
+
+    for (size_t i = 0; i < finder->list.count; i++) {
+        const struct process_entry *entry = &finder->list.entries[i];
+        if (entry->title != NULL && entry->run_state != 'Z' &&
+            strncmp(entry->title, FPM_POOL_TITLE, strlen(FPM_POOL_TITLE)) == 0 &&
+            strcmp(entry->title + strlen(FPM_POOL_TITLE), pool) == 0) {
+            finder->group.entries[finder->group.count++] = entry;
+        }
+    }
+    if (finder->group.count == 0) {
+        buffer_init(&buffer);
+        list_pools(finder, &buffer);
+        int rc = error_set(finder->error, -ENOENT,
+            "cannot find pool '%s': no PHP-FPM worker has that title%s", pool,
+            buffer_text(&buffer));
+        buffer_release(&buffer);
+        return rc;
+    }
+    if (add_masters(finder) > 1) {
+        return refuse_several(finder);
+    }
+    return take_group(finder, TARGET_POOL, pool);
+}
+
+/* ---- by cgroup, unit or container */
+
+static int take_cgroup(struct finder *finder, const char *path)
+{
+    struct cgroup_members members;
+    struct cgroup_identity identity;
+    struct target *target = finder->target;
+
+    int rc = cgroup_members(finder->cgroups, path, finder->region, &members);
+    if (rc != 0) {
+        return rc;
+    }
+    if (members.count == 0) {
+        return error_set(finder->error, -ENOENT,
+            "cannot explain cgroup '%s': no process is in it", path);
+    }
+    rc = cgroup_path_identify(path, finder->region, &identity);
+    if (rc != 0) {
+        return rc;
+    }
+    const bool unit = identity.unit != NULL && identity.container_id == NULL;
+    target->kind = unit ? TARGET_UNIT : TARGET_CGROUP;
+    target->name = region_copy_text(finder->region, unit ? identity.unit : path);
+    target->cgroup = region_copy_text(finder->region, path);
+    target->pids = members.pids;
+    target->count = members.count;
+    return target->name == NULL || target->cgroup == NULL ? -ENOMEM : 0;
+}
+
+static int refuse_cgroups(struct finder *finder, const struct cgroup_matches *matches)
+{
+    struct buffer buffer;
+
+    buffer_init(&buffer);
+    for (size_t i = 0; i < matches->count && i < SIMILAR_MAX; i++) {
+        buffer_printf(&buffer, "%s'%s'", i == 0 ? "" : ", ", matches->paths[i]);
+    }
+    if (matches->count > SIMILAR_MAX) {
+        buffer_printf(&buffer, " and %zu more", matches->count - SIMILAR_MAX);
+    }
+    int rc = error_set(finder->error, -EEXIST,
+        "cannot choose '%s': several cgroups match: %s; give one of these paths",
+        finder->text, buffer_text(&buffer));
+    buffer_release(&buffer);
+    return rc;
+}
+
+/* -ENOENT without an error when no cgroup is meant. */
+static int find_cgroup(struct finder *finder)
+{
+    struct cgroup_matches matches;
+
+    if (finder->cgroups == NULL) {
+        return -ENOENT;
+    }
+    int rc = cgroup_find(finder->cgroups, finder->text, finder->region, &matches);
+    if (rc != 0) {
+        return rc;
+    }
+    if (matches.count == 0) {
+        return -ENOENT;
+    }
+    return matches.count == 1 ? take_cgroup(finder, matches.paths[0])
+                              : refuse_cgroups(finder, &matches);
+}
+
+/* ---- nothing found */
+
+static bool is_similar(const char *name, const char *text)
+{
+    return strlen(text) >= SIMILAR_BYTES_MIN &&
+           (strstr(name, text) != NULL ||
+               (strlen(name) >= SIMILAR_BYTES_MIN && strstr(text, name) != NULL));
+}
+
+static bool is_listed(const char *const *names, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(names[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int refuse_unknown(struct finder *finder, const struct process_entry *lifeless)
+{
+    const char *similar[SIMILAR_MAX];
+    struct buffer buffer;
+    size_t count = 0;
+
+    if (lifeless != NULL) {
+        return error_set(finder->error, -ENOENT,
+            lifeless->kernel_thread ? "cannot explain '%s': process %d is a kernel "
+                                      "thread, which has no memory "
+                                      "of its own"
+                                    : "cannot explain '%s': process %d has ended and "
+                                      "only waits for its parent "
+                                      "to notice",
+            finder->text, lifeless->pid);
+    }
+    buffer_init(&buffer);
+    for (size_t i = 0; i < finder->list.count && count < SIMILAR_MAX; i++) {
+        const struct process_entry *entry = &finder->list.entries[i];
+        if (!entry->kernel_thread && !is_ourselves(finder, entry) &&
+            is_similar(entry->name, finder->text) &&
+            !is_listed(similar, count, entry->name)) {
+            buffer_printf(
+                &buffer, "%s'%s'", count == 0 ? "; running: " : ", ", entry->name);
+            similar[count++] = entry->name;
+        }
+    }
+    int rc = error_set(finder->error, -ENOENT,
+        "cannot find '%s': no process, pool, unit, container or cgroup is called so%s",
+        finder->text, buffer_text(&buffer));
+    buffer_release(&buffer);
+    return rc;
+}
+
+static int find(struct finder *finder)
+{
+    const struct process_entry *lifeless = NULL;
+    uint64_t pid = 0;
+
+    if (number_parse(finder->text, &pid) == 0 && pid > 0 && pid <= INT32_MAX) {
+        int rc = find_pid(finder, (int32_t)pid);
+        if (rc != -ESRCH) {
+            return rc;
+        }
+    }
+    int rc = list_processes(finder);
+    if (rc != 0) {
+        return rc;
+    }
+    if (strncmp(finder->text, POOL_PREFIX, strlen(POOL_PREFIX)) == 0) {
+        return find_pool(finder, finder->text + strlen(POOL_PREFIX));
+    }
+    match_name(finder, &lifeless);
+    if (finder->group.count > 0) {
+        return take_matches(finder);
+    }
+    rc = find_cgroup(finder);
+    return rc == -ENOENT && finder->error->code == 0 ? refuse_unknown(finder, lifeless)
+                                                     : rc;
 }
 
 int target_find(struct facts_root *root, struct cgroup_reader *cgroups, const char *text,
     struct region *region, struct target *target, struct error *error)
 {
-    (void)cgroups;
+    struct error own_error = {0};
+    struct finder finder = {.root = root,
+        .cgroups = cgroups,
+        .text = text,
+        .region = region,
+        .target = target,
+        .error = error != NULL ? error : &own_error};
+
     *target = (struct target){0};
-    return find_pid(root, text, region, target, error);
+    int rc = find(&finder);
+    if (rc != 0) {
+        error_set(finder.error, rc, "cannot find '%s': %s", text, strerrordesc_np(-rc));
+    }
+    return rc;
 }

@@ -21,13 +21,13 @@ struct target {
 };
 
 /*
- * Finds what text names, in this order: a pid; "pool:NAME"; a path of a cgroup or of a
- * program; a unit with its suffix; a program by its exact name; a unit without suffix; the
- * first 6 or more digits of a container's id. Several processes of one name are a pool when
- * they belong to one service: the same program, and one is the ancestor of the others or
- * all are in the same unit or container. 0; -ENOENT: nothing matches (error lists similar
- * names), or only what has no memory of its own; -EEXIST: several that do not belong
- * together (error lists them); -ENOMEM; or -errno of reading /proc.
+ * Finds what text names, in this order: a pid (a thread's stands for its process);
+ * "pool:NAME" of PHP-FPM, with its master; a program by its exact name or path; a unit,
+ * a container's id or a path of a cgroup, as cgroup_find() understands them (not tried
+ * when cgroups is NULL). Several processes of one name are a pool when they belong together,
+ * see target_group.h. 0; -ENOENT: nothing matches (error lists similar names), or only what
+ * has no memory of its own; -EEXIST: several that do not belong together (error lists
+ * them); -ENOMEM; or -errno of reading /proc.
  */
 int target_find(struct facts_root *root, struct cgroup_reader *cgroups, const char *text,
     struct region *region, struct target *target, struct error *error);

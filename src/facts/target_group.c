@@ -1,0 +1,151 @@
+/*
+ * target_group.c - the rule that makes several processes one pool.
+ *
+ * A pool of workers is forked by a master (nginx, PHP-FPM, PostgreSQL), or started side by
+ * side in one service or container. The same program somewhere else on the host is another
+ * matter: its figures must not be mixed in unasked. A login session is no service,
+ * though systemd keeps a unit for it.
+ */
+#include "facts/target_group.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "facts/cgroup_path.h"
+#include "facts/process_name.h"
+
+enum { DESCRIBED_MAX = 6, IDENTITY_BYTES = 64 << 10 };
+
+#define SERVICE_SUFFIX ".service"
+
+static bool same_text(const char *a, const char *b)
+{
+    return a != NULL && b != NULL && strcmp(a, b) == 0;
+}
+
+static bool same_program(const struct process_entry *a, const struct process_entry *b)
+{
+    if (a->executable != NULL && b->executable != NULL) {
+        return strcmp(a->executable, b->executable) == 0;
+    }
+    return same_text(a->name, b->name);
+}
+
+static bool is_root(const struct target_group *group, size_t index)
+{
+    for (size_t i = 0; i < group->count; i++) {
+        if (i != index && process_list_descends(group->list, group->entries[index]->pid,
+                              group->entries[i]->pid)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static size_t count_roots(const struct target_group *group)
+{
+    size_t roots = 0;
+
+    for (size_t i = 0; i < group->count; i++) {
+        roots += is_root(group, i);
+    }
+    return roots;
+}
+
+static bool is_service_path(const char *path)
+{
+    const size_t suffix_bytes = strlen(SERVICE_SUFFIX);
+    struct cgroup_identity identity;
+    struct region region;
+
+    region_init(&region, IDENTITY_BYTES);
+    bool service = cgroup_path_identify(path, &region, &identity) == 0;
+    if (service && identity.container_id == NULL) {
+        const size_t length = identity.unit == NULL ? 0 : strlen(identity.unit);
+        service = length > suffix_bytes &&
+                  strcmp(identity.unit + length - suffix_bytes, SERVICE_SUFFIX) == 0;
+    }
+    region_release(&region);
+    return service;
+}
+
+bool target_group_is_service(const struct target_group *group)
+{
+    bool same_cgroup = true;
+
+    for (size_t i = 1; i < group->count; i++) {
+        if (!same_program(group->entries[0], group->entries[i])) {
+            return false;
+        }
+        same_cgroup = same_cgroup &&
+                      same_text(group->entries[0]->cgroup, group->entries[i]->cgroup);
+    }
+    return count_roots(group) == 1 ||
+           (same_cgroup && is_service_path(group->entries[0]->cgroup));
+}
+
+static size_t count_descendants(const struct target_group *group, size_t index)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < group->count; i++) {
+        count += process_list_descends(
+            group->list, group->entries[i]->pid, group->entries[index]->pid);
+    }
+    return count;
+}
+
+static void describe_one(
+    const struct target_group *group, size_t index, struct buffer *buffer)
+{
+    const struct process_entry *entry = group->entries[index];
+    const size_t descendants = count_descendants(group, index);
+
+    buffer_printf(buffer, "%d (%s", entry->pid, entry->name);
+    if (descendants > 0) {
+        buffer_printf(buffer, ", %zu processes", descendants + 1);
+    }
+    if (entry->cgroup != NULL && strcmp(entry->cgroup, "/") != 0) {
+        buffer_printf(buffer, ", %s", process_path_base(entry->cgroup));
+    }
+    buffer_append_char(buffer, ')');
+}
+
+void target_group_describe(const struct target_group *group, struct buffer *buffer)
+{
+    size_t described = 0;
+    size_t roots = 0;
+
+    for (size_t i = 0; i < group->count; i++) {
+        if (!is_root(group, i)) {
+            continue;
+        }
+        roots++;
+        if (described < DESCRIBED_MAX) {
+            buffer_append_text(buffer, described == 0 ? "" : ", ");
+            describe_one(group, i, buffer);
+            described++;
+        }
+    }
+    if (roots > described) {
+        buffer_printf(buffer, " and %zu more", roots - described);
+    }
+}
+
+static int compare_starts(const void *left, const void *right)
+{
+    const struct process_entry *a = *(const struct process_entry *const *)left;
+    const struct process_entry *b = *(const struct process_entry *const *)right;
+
+    if (a->start_time_ticks != b->start_time_ticks) {
+        return a->start_time_ticks < b->start_time_ticks ? -1 : 1;
+    }
+    return (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+void target_group_sort(struct target_group *group)
+{
+    if (group->count > 1) {
+        qsort(group->entries, group->count, sizeof(group->entries[0]), compare_starts);
+    }
+}

@@ -1,0 +1,33 @@
+/* target_group.h - do processes that answer to one name belong to one service? */
+#ifndef STRATA_FACTS_TARGET_GROUP_H
+#define STRATA_FACTS_TARGET_GROUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buffer.h"
+#include "facts/process_list.h"
+
+/* Entries of list, ascending by pid. */
+struct target_group {
+    const struct process_list *list;
+    const struct process_entry **entries;
+    size_t count;
+};
+
+/*
+ * True when they run one program and either one of them is the ancestor of all others, or
+ * all are in the same systemd service or container.
+ */
+bool target_group_is_service(const struct target_group *group);
+
+/*
+ * The group as text for an error: each process that has no ancestor in the group, with how
+ * many descend from it and where it runs: "812 (nginx, 5 processes, nginx.service), ...".
+ */
+void target_group_describe(const struct target_group *group, struct buffer *buffer);
+
+/* Sorts by start time, so that parents stand before their children. */
+void target_group_sort(struct target_group *group);
+
+#endif
