@@ -14,6 +14,7 @@
 #include "facts/memory_process.h"
 #include "facts/span_list.h"
 #include "facts/thread_stack.h"
+#include "facts/zend.h"
 
 static int read_parts(struct process_reader *reader, struct process_folder *folder,
     struct memory *memory, struct process_facts *process)
@@ -22,7 +23,8 @@ static int read_parts(struct process_reader *reader, struct process_folder *fold
     int rc = 0;
 
     if ((reader->what & COLLECT_HEAPS) != 0) {
-        rc = thread_stack_read(folder, memory, region, process);
+        rc = zend_read(memory, region, process);
+        rc = rc != 0 ? rc : thread_stack_read(folder, memory, region, process);
     }
     span_list_settle(process->spans, &process->span_count);
     return rc;

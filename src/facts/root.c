@@ -89,8 +89,16 @@ int facts_read_file(struct facts_root *root, int directory_fd, const char *name,
     if (fd < 0) {
         return -errno;
     }
-    int rc = read_to_end(fd, maximum_bytes, buffer);
+    int rc = facts_read_descriptor(root, fd, maximum_bytes, buffer);
     close(fd);
+    return rc;
+}
+
+int facts_read_descriptor(
+    struct facts_root *root, int fd, size_t maximum_bytes, struct buffer *buffer)
+{
+    buffer_reset(buffer);
+    int rc = read_to_end(fd, maximum_bytes, buffer);
     root->bytes_read += buffer->length_bytes;
     return rc;
 }

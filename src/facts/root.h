@@ -34,6 +34,10 @@ void facts_root_close(struct facts_root *root);
 int facts_read_file(struct facts_root *root, int directory_fd, const char *name,
     size_t maximum_bytes, struct buffer *buffer);
 
+/* The same for a file that is open already; its descriptor stays open. */
+int facts_read_descriptor(
+    struct facts_root *root, int fd, size_t maximum_bytes, struct buffer *buffer);
+
 /* -errno of a read as the state it means: EACCES, EPERM: denied; ENOENT: absent; ESRCH: gone. */
 uint32_t facts_state_of(int negative_errno);
 

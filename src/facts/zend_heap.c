@@ -17,6 +17,7 @@
 #include "base/number.h"
 #include "facts/zend_free_lists.h"
 #include "facts/zend_map.h"
+#include "facts_types/facts.h"
 
 enum {
     USED_OFFSET = 0x10, /* size, peak: the same in all versions */
@@ -27,6 +28,7 @@ enum {
     QUARTER_PAGES = 128,
     THOUSAND = 1000,
     CHUNKS_SANE = 1 << 24,
+    SCRATCH_BYTES = 64 << 20, /* notes and pieces of one walk */
 };
 
 struct zend_counters zend_counters_decode(
@@ -200,15 +202,29 @@ static int tally_chunk(struct zend_walk *walk, struct zend_heap_facts *heap,
     return rc == 0 && free_pages == note->free_pages ? 0 : -EINVAL;
 }
 
+static int add_piece(struct zend_walk *walk, uint64_t start, uint64_t bytes, bool huge)
+{
+    struct zend_piece *piece = region_grow(walk->region, &walk->pieces.items,
+        walk->pieces.count, FACTS_MAX_SPANS, sizeof(*piece));
+
+    if (piece == NULL) {
+        return -ENOMEM;
+    }
+    *piece = (struct zend_piece){.start = start, .bytes = bytes, .huge = huge};
+    walk->pieces.count++;
+    return 0;
+}
+
 static struct zend_chunk_note *add_note(struct zend_walk *walk, uint64_t address)
 {
     struct zend_chunk_note *note = region_grow(walk->region, &walk->notes,
         walk->note_count, 2 * (size_t)ZEND_MAX_CHUNKS, sizeof(*note));
 
-    if (note != NULL) {
-        *note = (struct zend_chunk_note){.address = address};
-        walk->note_count++;
+    if (note == NULL || add_piece(walk, address, ZEND_CHUNK_BYTES, false) != 0) {
+        return NULL;
     }
+    *note = (struct zend_chunk_note){.address = address};
+    walk->note_count++;
     return note;
 }
 
@@ -287,6 +303,9 @@ static int walk_huge(struct zend_walk *walk, struct zend_heap_facts *heap)
         if (rc != 0 || node.bytes > walk->counters.real_bytes) {
             return rc != 0 ? rc : -EINVAL;
         }
+        if (add_piece(walk, node.block, node.bytes, true) != 0) {
+            return -ENOMEM;
+        }
         heap->huge_resident_bytes +=
             count_resident(walk->memory, node.block, node.bytes, heap);
         at = node.next;
@@ -341,8 +360,10 @@ static void store_counters(const struct zend_walk *walk, struct zend_heap_facts 
         heap->hard_limit_bytes =
             (struct fact){.value = counters->hard_limit_bytes, .state = FACT_OK};
     }
+    heap->bins = walk->bins;
+    heap->bin_count = ZEND_BIN_COUNT;
     for (size_t i = 0; i < ZEND_BIN_COUNT; i++) {
-        heap->bins[i].block_bytes = zend_sizes[i].block_bytes;
+        heap->bins[i] = (struct zend_bin){.block_bytes = zend_sizes[i].block_bytes};
     }
 }
 
@@ -358,6 +379,7 @@ static int walk_once(struct zend_walk *walk, struct zend_heap_facts *heap)
     store_counters(walk, heap);
     walk->notes = NULL;
     walk->note_count = 0;
+    walk->pieces = (struct zend_pieces){0};
     rc = walk_ring(walk, heap);
     rc = rc != 0 ? rc : walk_cached(walk, heap);
     rc = rc != 0 ? rc : walk_huge(walk, heap);
@@ -410,6 +432,8 @@ static void store_failure(struct zend_walk *walk, int rc, struct zend_heap_facts
         uint64_t plus_minus = heap->plus_minus_bytes;
         walk->counters = now;
         store_counters(walk, heap);
+        heap->bins = NULL;
+        heap->bin_count = 0;
         heap->plus_minus_bytes = plus_minus;
         heap->state = FACT_STALE;
         heap->resident_state = FACT_ABSENT;
@@ -427,17 +451,37 @@ static void store_failure(struct zend_walk *walk, int rc, struct zend_heap_facts
                                  : "what lies at its address contradicts itself");
 }
 
+static int copy_pieces(
+    const struct zend_pieces *from, struct region *region, struct zend_pieces *to)
+{
+    *to = (struct zend_pieces){0};
+    if (from->count == 0) {
+        return 0;
+    }
+    to->items = region_alloc(region, from->count * sizeof(*to->items));
+    if (to->items == NULL) {
+        return -ENOMEM;
+    }
+    memcpy(to->items, from->items, from->count * sizeof(*to->items));
+    to->count = from->count;
+    return 0;
+}
+
 int zend_heap_read(struct memory *memory, uint64_t main_chunk,
-    const struct zend_layout *layout, struct region *region, struct zend_heap_facts *heap)
+    const struct zend_layout *layout, struct region *region, struct zend_heap_facts *heap,
+    struct zend_pieces *pieces)
 {
     struct region scratch;
-    struct zend_walk walk = {
-        .memory = memory, .layout = layout, .main_chunk = main_chunk, .region = &scratch};
-    int rc = -EAGAIN;
+    struct zend_walk walk = {.memory = memory,
+        .layout = layout,
+        .main_chunk = main_chunk,
+        .region = &scratch,
+        .bins = region_alloc(region, ZEND_BIN_COUNT * sizeof(*walk.bins))};
+    int rc = walk.bins == NULL ? -ENOMEM : -EAGAIN;
 
     *heap = (struct zend_heap_facts){
         .address = main_chunk + ZEND_HEAP_SLOT, .main_chunk = main_chunk};
-    region_init(&scratch, (size_t)64 << 20);
+    region_init(&scratch, SCRATCH_BYTES);
     for (int i = 0; i < ZEND_READ_TRIES && rc == -EAGAIN; i++) {
         region_release(&scratch);
         rc = walk_once(&walk, heap);
@@ -450,6 +494,7 @@ int zend_heap_read(struct memory *memory, uint64_t main_chunk,
     }
     heap->why = region_copy_text(region, heap->why);
     heap->deep_why = region_copy_text(region, heap->deep_why);
+    rc = rc == -ENOMEM ? rc : copy_pieces(&walk.pieces, region, pieces);
     region_release(&scratch);
-    return rc == -ENOMEM ? -ENOMEM : 0;
+    return rc;
 }

@@ -45,6 +45,19 @@ struct zend_chunk_note {
     bool cached;
 };
 
+/* A piece of the address space that belongs to a heap. */
+struct zend_piece {
+    uint64_t start;
+    uint64_t bytes;
+    bool huge; /* a huge block; else a chunk, of the ring or cached */
+};
+
+/* All pieces of a heap, in the order of the walk. */
+struct zend_pieces {
+    struct zend_piece *items;
+    size_t count;
+};
+
 /*
  * A walk in progress. notes belong to region, the ring's chunks first, in ring order,
  * then the cached ones from the head of their list.
@@ -57,6 +70,8 @@ struct zend_walk {
     struct zend_counters counters;
     struct zend_chunk_note *notes;
     size_t note_count;
+    struct zend_pieces pieces;
+    struct zend_bin *bins; /* ZEND_BIN_COUNT */
 };
 
 /* The counters out of the main chunk's first page. */
@@ -64,12 +79,13 @@ struct zend_counters zend_counters_decode(
     const uint8_t *page, const struct zend_layout *layout);
 
 /*
- * Reads the heap whose main chunk lies at main_chunk. The target runs on: a walk whose counters
- * moved meanwhile is tried again, at last given as FACT_STALE with plus_minus_bytes. Never
- * fails but for -ENOMEM: what went wrong is heap->state and heap->why (in region).
+ * Reads the heap whose main chunk lies at main_chunk. The target runs on: a walk whose
+ * counters moved meanwhile is tried again, at last given as FACT_STALE with
+ * plus_minus_bytes. Never fails but for -ENOMEM: what went wrong is heap->state and
+ * heap->why (in region). pieces (in region too) are those of the last walk.
  */
 int zend_heap_read(struct memory *memory, uint64_t main_chunk,
-    const struct zend_layout *layout, struct region *region,
-    struct zend_heap_facts *heap);
+    const struct zend_layout *layout, struct region *region, struct zend_heap_facts *heap,
+    struct zend_pieces *pieces);
 
 #endif

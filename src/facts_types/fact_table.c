@@ -69,3 +69,10 @@ const char *const target_kind_names[TARGET_KIND_COUNT] = {
     [TARGET_UNIT] = "unit",
     [TARGET_HOST] = "host",
 };
+
+const char *const fpm_manager_names[FPM_MANAGER_COUNT] = {
+    [FPM_UNKNOWN] = "unknown",
+    [FPM_STATIC] = "static",
+    [FPM_DYNAMIC] = "dynamic",
+    [FPM_ONDEMAND] = "ondemand",
+};

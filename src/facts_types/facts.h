@@ -4,6 +4,7 @@
 
 #include "base/region.h"
 #include "facts_types/cgroup_facts.h"
+#include "facts_types/fpm_facts.h"
 #include "facts_types/process_facts.h"
 
 enum { FACTS_SCHEMA = 1 };
@@ -68,6 +69,8 @@ struct facts {
     struct cgroup_facts
         *cgroups; /* each once; [0] is the target's own for a cgroup target */
     size_t cgroup_count;
+    struct fpm_pool_facts *fpm_pools; /* of the FPM masters among the processes */
+    size_t fpm_pool_count;
     int32_t
         target_cgroup; /* index of the cgroup that bills the target; -1: none or several */
 

@@ -8,6 +8,7 @@
 
 #include "facts_types/glibc_facts.h"
 #include "facts_types/mapping.h"
+#include "facts_types/zend_facts.h"
 
 enum allocator_kind {
     ALLOCATOR_GLIBC,
@@ -68,6 +69,7 @@ struct process_facts {
     size_t span_count;
 
     struct glibc_facts glibc;
+    struct zend_facts zend;
     struct allocator_facts *allocators;
     size_t allocator_count;
     struct environment_facts *environment;

@@ -8,7 +8,7 @@
 
 #include "facts_types/fact.h"
 
-enum { ZEND_BIN_COUNT = 30 };
+enum { ZEND_BIN_COUNT = 30, ZEND_MAX_HEAPS = 4096 };
 
 /* One size class of small blocks. */
 struct zend_bin {
@@ -68,7 +68,8 @@ struct zend_heap_facts {
     uint32_t
         deep_state; /* enum fact_state: were the free lists walked on a quiet heap? */
     char *deep_why;
-    struct zend_bin bins[ZEND_BIN_COUNT];
+    struct zend_bin *bins; /* ZEND_BIN_COUNT; none without a page map */
+    size_t bin_count;
     uint64_t gc_bytes;          /* what gc_mem_caches() would return */
     uint64_t gc_real_bytes;     /* by how much real would fall */
     uint64_t gc_resident_bytes; /* by how much the resident set would fall */

@@ -161,6 +161,69 @@ static const struct schema_field glibc_facts_fields[] = {
 };
 static const struct schema glibc_facts_schema = SCHEMA(glibc_facts);
 
+static const struct schema_field zend_bin_fields[] = {
+    U64(zend_bin, block_bytes),
+    U64(zend_bin, runs),
+    U64(zend_bin, pages),
+    U64(zend_bin, blocks),
+    U64(zend_bin, free_blocks),
+};
+static const struct schema zend_bin_schema = SCHEMA(zend_bin);
+
+static const struct schema_field zend_heap_facts_fields[] = {
+    U64(zend_heap_facts, address),
+    U64(zend_heap_facts, main_chunk),
+    STATE(zend_heap_facts, state),
+    TEXT(zend_heap_facts, why),
+    U64(zend_heap_facts, plus_minus_bytes),
+    BOOL(zend_heap_facts, custom),
+    BOOL(zend_heap_facts, found_by_symbol),
+    U64(zend_heap_facts, used_bytes),
+    U64(zend_heap_facts, real_bytes),
+    U64(zend_heap_facts, peak_used_bytes),
+    U64(zend_heap_facts, peak_real_bytes),
+    FACT(zend_heap_facts, limit_bytes),
+    FACT(zend_heap_facts, hard_limit_bytes),
+    U64(zend_heap_facts, chunks),
+    U64(zend_heap_facts, peak_chunks),
+    U64(zend_heap_facts, cached_chunks),
+    U64(zend_heap_facts, average_chunks_thousandths),
+    U64(zend_heap_facts, small_pages),
+    U64(zend_heap_facts, small_live_bytes),
+    U64(zend_heap_facts, small_free_bytes),
+    U64(zend_heap_facts, run_tail_bytes),
+    U64(zend_heap_facts, large_pages),
+    U64(zend_heap_facts, large_runs),
+    U64(zend_heap_facts, free_pages),
+    U64(zend_heap_facts, largest_free_pages),
+    U64(zend_heap_facts, huge_blocks),
+    U64(zend_heap_facts, huge_bytes),
+    U64(zend_heap_facts, half_chunks),
+    U64(zend_heap_facts, third_chunks),
+    U64(zend_heap_facts, quarter_chunks),
+    STATE(zend_heap_facts, resident_state),
+    U64(zend_heap_facts, resident_bytes),
+    U64(zend_heap_facts, free_resident_bytes),
+    U64(zend_heap_facts, cached_resident_bytes),
+    U64(zend_heap_facts, huge_resident_bytes),
+    STATE(zend_heap_facts, deep_state),
+    TEXT(zend_heap_facts, deep_why),
+    ARRAY(zend_heap_facts, bins, bin_count, zend_bin, ZEND_BIN_COUNT),
+    U64(zend_heap_facts, gc_bytes),
+    U64(zend_heap_facts, gc_real_bytes),
+    U64(zend_heap_facts, gc_resident_bytes),
+};
+static const struct schema zend_heap_facts_schema = SCHEMA(zend_heap_facts);
+
+static const struct schema_field zend_facts_fields[] = {
+    STATE(zend_facts, state),
+    TEXT(zend_facts, why),
+    TEXT(zend_facts, version),
+    BOOL(zend_facts, thread_safe),
+    ARRAY(zend_facts, heaps, heap_count, zend_heap_facts, ZEND_MAX_HEAPS),
+};
+static const struct schema zend_facts_schema = SCHEMA(zend_facts);
+
 static const struct schema_field allocator_facts_fields[] = {
     ENUM(allocator_facts, kind, allocator_kind_names, ALLOCATOR_KIND_COUNT),
     BOOL(allocator_facts, active),
@@ -197,6 +260,7 @@ static const struct schema_field process_facts_fields[] = {
     ARRAY(process_facts, mappings, mapping_count, mapping, FACTS_MAX_MAPPINGS),
     ARRAY(process_facts, spans, span_count, span, FACTS_MAX_SPANS),
     STRUCT(process_facts, glibc, glibc_facts),
+    STRUCT(process_facts, zend, zend_facts),
     ARRAY(
         process_facts, allocators, allocator_count, allocator_facts, MAXIMUM_ALLOCATORS),
     ARRAY(process_facts, environment, environment_count, environment_facts,
@@ -205,6 +269,47 @@ static const struct schema_field process_facts_fields[] = {
     STATE(process_facts, preload_state),
 };
 static const struct schema process_facts_schema = SCHEMA(process_facts);
+
+static const struct schema_field fpm_worker_facts_fields[] = {
+    I32(fpm_worker_facts, pid),
+    TEXT_ALWAYS(fpm_worker_facts, state),
+    U64(fpm_worker_facts, requests),
+    FACT(fpm_worker_facts, last_request_memory),
+};
+static const struct schema fpm_worker_facts_schema = SCHEMA(fpm_worker_facts);
+
+static const struct schema_field fpm_pool_facts_fields[] = {
+    TEXT_ALWAYS(fpm_pool_facts, name),
+    TEXT(fpm_pool_facts, file),
+    STATE(fpm_pool_facts, config_state),
+    TEXT(fpm_pool_facts, config_why),
+    ENUM(fpm_pool_facts, manager, fpm_manager_names, FPM_MANAGER_COUNT),
+    FACT(fpm_pool_facts, max_children),
+    FACT(fpm_pool_facts, start_servers),
+    FACT(fpm_pool_facts, min_spare),
+    FACT(fpm_pool_facts, max_spare),
+    FACT(fpm_pool_facts, max_requests),
+    FACT(fpm_pool_facts, idle_timeout_seconds),
+    FACT(fpm_pool_facts, memory_limit_bytes),
+    BOOL(fpm_pool_facts, memory_limit_admin),
+    BOOL(fpm_pool_facts, opcache_size_in_pool),
+    TEXT(fpm_pool_facts, listen),
+    TEXT(fpm_pool_facts, status_path),
+    TEXT(fpm_pool_facts, status_listen),
+    STATE(fpm_pool_facts, status_state),
+    TEXT(fpm_pool_facts, status_why),
+    FACT(fpm_pool_facts, accepted_connections),
+    FACT(fpm_pool_facts, listen_queue),
+    FACT(fpm_pool_facts, idle),
+    FACT(fpm_pool_facts, active),
+    FACT(fpm_pool_facts, total),
+    FACT(fpm_pool_facts, max_active),
+    FACT(fpm_pool_facts, max_children_reached),
+    FACT(fpm_pool_facts, slow_requests),
+    FACT(fpm_pool_facts, memory_peak),
+    ARRAY(fpm_pool_facts, workers, worker_count, fpm_worker_facts, FPM_MAX_WORKERS),
+};
+static const struct schema fpm_pool_facts_schema = SCHEMA(fpm_pool_facts);
 
 static const struct schema_field cgroup_facts_fields[] = {
     U32(cgroup_facts, version, MAXIMUM_CGROUP_VERSION),
@@ -249,6 +354,7 @@ static const struct schema_field facts_fields[] = {
     STRUCT(facts, host, host_facts),
     ARRAY(facts, processes, process_count, process_facts, FACTS_MAX_PROCESSES),
     ARRAY(facts, cgroups, cgroup_count, cgroup_facts, FACTS_MAX_CGROUPS),
+    ARRAY(facts, fpm_pools, fpm_pool_count, fpm_pool_facts, FPM_MAX_POOLS),
     INDEX(facts, target_cgroup),
     FACT(facts, unique_bytes),
     FACT(facts, exclusive_bytes),

@@ -30,11 +30,12 @@ static void read_heap(
     struct zend_image *image, struct region *region, struct zend_heap_facts *heap)
 {
     struct zend_layout layout;
+    struct zend_pieces pieces;
 
     region_init(region, 1 << 20);
     assert_int_equal(find_layout(image, &layout), 0);
     assert_int_equal(
-        zend_heap_read(&image->memory, image->base, &layout, region, heap), 0);
+        zend_heap_read(&image->memory, image->base, &layout, region, heap, &pieces), 0);
 }
 
 static void the_layout_of_each_known_build_is_found_from_the_heap(void **state)
@@ -176,6 +177,7 @@ static uint32_t state_with_word(uint64_t offset_from_base, uint64_t value)
     struct zend_image image;
     struct zend_layout layout;
     struct zend_heap_facts heap;
+    struct zend_pieces pieces;
     struct region region;
 
     zend_image_open(&image, stock);
@@ -184,7 +186,7 @@ static uint32_t state_with_word(uint64_t offset_from_base, uint64_t value)
     zend_image_word(&image, image.base + offset_from_base, value);
     region_init(&region, 1 << 20);
     assert_int_equal(
-        zend_heap_read(&image.memory, image.base, &layout, &region, &heap), 0);
+        zend_heap_read(&image.memory, image.base, &layout, &region, &heap, &pieces), 0);
     uint32_t result = heap.state == FACT_OK ? heap.deep_state : heap.state;
     region_release(&region);
     zend_image_close(&image);

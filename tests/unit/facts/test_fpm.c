@@ -1,0 +1,232 @@
+/* test_fpm.c - pool sections, sizes, the status page, FastCGI records. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/buffer.h"
+#include "facts/fastcgi.h"
+#include "facts/fpm_config.h"
+#include "facts/fpm_status.h"
+
+static struct facts facts;
+
+static int open_region(void **state)
+{
+    (void)state;
+    region_init(&facts.region, 1 << 20);
+    return 0;
+}
+
+static int close_region(void **state)
+{
+    (void)state;
+    region_release(&facts.region);
+    return 0;
+}
+
+static size_t parse(const char *text, struct fpm_pool_facts **pools)
+{
+    char *copy = region_copy_text(&facts.region, text);
+
+    facts.fpm_pools = NULL;
+    facts.fpm_pool_count = 0;
+    assert_int_equal(fpm_config_parse(copy, "php-fpm.conf", &facts), 0);
+    *pools = facts.fpm_pools;
+    return facts.fpm_pool_count;
+}
+
+static void pool_sections_become_pools_and_global_does_not(void **state)
+{
+    struct fpm_pool_facts *pools;
+
+    (void)state;
+    assert_int_equal(parse("; comment\n"
+                           "[global]\n"
+                           "pid = /run/php/php-fpm.pid\n"
+                           "pm.max_children = 7\n"
+                           "[www]\n"
+                           "listen = /run/php/$pool.sock ; the socket\n"
+                           "pm = dynamic\n"
+                           "pm.max_children = 20\n"
+                           "pm.process_idle_timeout = 2m\n"
+                           "pm.status_path = \"/status;$pool\"\n"
+                           "php_admin_value[memory_limit] = 192M\n"
+                           "php_value[memory_limit] = 64M\n"
+                           "[the 'shop']\n"
+                           "pm = ondemand\n"
+                           "pm.max_children = many\n"
+                           "php_value[memory_limit] = -1\n"
+                           "php_admin_value[opcache.memory_consumption] = 64\n",
+                         &pools),
+        2);
+    assert_string_equal(pools[0].name, "www");
+    assert_string_equal(pools[0].listen, "/run/php/www.sock");
+    assert_string_equal(pools[0].status_path, "/status;www");
+    assert_int_equal(pools[0].manager, FPM_DYNAMIC);
+    assert_int_equal(pools[0].max_children.value, 20);
+    assert_int_equal(pools[0].idle_timeout_seconds.value, 120);
+    assert_int_equal(pools[0].memory_limit_bytes.value, 192 << 20);
+    assert_true(pools[0].memory_limit_admin);
+    assert_false(pools[0].opcache_size_in_pool);
+    assert_string_equal(pools[1].name, "the 'shop'");
+    assert_int_equal(pools[1].max_children.state, FACT_MALFORMED);
+    assert_int_equal(pools[1].memory_limit_bytes.state, FACT_ABSENT);
+    assert_int_equal(pools[1].max_requests.state, FACT_ABSENT);
+    assert_true(pools[1].opcache_size_in_pool);
+}
+
+static void a_continued_section_is_one_pool(void **state)
+{
+    struct fpm_pool_facts *pools;
+
+    (void)state;
+    assert_int_equal(parse("[a]\npm=static\n[b]\n[a]\npm.max_children=3\n[", &pools), 2);
+    assert_int_equal(pools[0].manager, FPM_STATIC);
+    assert_int_equal(pools[0].max_children.value, 3);
+}
+
+static void sizes_are_read_as_php_reads_them(void **state)
+{
+    static const struct {
+        const char *text;
+        int rc;
+        uint64_t bytes;
+    } cases[] = {
+        {"128M", 0, 128 << 20},
+        {"1g", 0, 1 << 30},
+        {"512K", 0, 512 << 10},
+        {"1048576", 0, 1 << 20},
+        {"-1", -ENOENT, 0},
+        {"", -EINVAL, 0},
+        {"12X", -EINVAL, 0},
+        {"1MB", -EINVAL, 0},
+        {"99999999999G", -EINVAL, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        uint64_t bytes = 0;
+        assert_int_equal(fpm_config_size(cases[i].text, &bytes), cases[i].rc);
+        if (cases[i].rc == 0) {
+            assert_int_equal(bytes, cases[i].bytes);
+        }
+    }
+}
+
+static void read_fixture(const char *name, struct buffer *answer)
+{
+    char path[512];
+    int length = snprintf(path, sizeof(path), "%s/fpm/%s", STRATA_FIXTURES, name);
+    FILE *file;
+    size_t got;
+
+    assert_true(length > 0 && (size_t)length < sizeof(path));
+    file = fopen(path, "rb");
+    assert_non_null(file);
+    char *place = buffer_reserve(answer, 1 << 16);
+    assert_non_null(place);
+    got = fread(place, 1, 1 << 16, file);
+    buffer_commit(answer, got);
+    fclose(file);
+}
+
+static void the_status_page_of_a_real_pool_is_read(void **state)
+{
+    struct fpm_pool_facts pool = {.name = region_copy_text(&facts.region, "www")};
+    struct buffer answer;
+
+    (void)state;
+    buffer_init(&answer);
+    read_fixture("status.php82.full.json", &answer);
+    assert_int_equal(
+        fpm_status_parse(answer.data, answer.length_bytes, &facts.region, &pool), 0);
+    assert_int_equal(pool.total.state, FACT_OK);
+    assert_int_equal(pool.total.value, pool.worker_count);
+    assert_int_equal(pool.memory_peak.state, FACT_ABSENT);
+    assert_true(pool.worker_count > 0);
+    assert_true(pool.workers[0].pid > 0);
+    buffer_release(&answer);
+}
+
+static int parse_answer(const char *answer)
+{
+    struct fpm_pool_facts pool = {.name = region_copy_text(&facts.region, "www")};
+
+    return fpm_status_parse(answer, strlen(answer), &facts.region, &pool);
+}
+
+static void what_is_not_the_page_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        parse_answer("Status: 404 Not Found\r\n\r\nFile not found.\n"), -ENOENT);
+    assert_int_equal(parse_answer("Content-type: text/html\r\n\r\n<html>"), -EINVAL);
+    assert_int_equal(parse_answer("X: y\r\n\r\n{\"pool\":\"other\"}"), -EINVAL);
+    assert_int_equal(parse_answer("no headers at all"), -EINVAL);
+    assert_int_equal(parse_answer(""), -EINVAL);
+    assert_int_equal(
+        parse_answer("X: y\r\n\r\n{\"pool\":\"www\",\"processes\":[{\"pid\":-4}]}"),
+        -EINVAL);
+    assert_int_equal(parse_answer("X: y\r\n\r\n{\"pool\":\"www\",\"processes\":[]}"), 0);
+}
+
+static void records_are_taken_apart_wherever_they_are_cut(void **state)
+{
+    static const uint8_t data[] = {1, 6, 0, 1, 0, 3, 2, 0, 'a', 'b', 'c', 0,
+        0,                                               /* stdout */
+        1, 7, 0, 1, 0, 1, 0, 0, '!',                     /* stderr */
+        1, 6, 0, 1, 0, 0, 0, 0,                          /* empty */
+        1, 3, 0, 1, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}; /* end */
+
+    (void)state;
+    for (size_t bytes = 0; bytes <= sizeof(data); bytes++) {
+        struct buffer answer;
+        size_t used;
+        buffer_init(&answer);
+        int rc = fastcgi_decode(data, bytes, &used, &answer);
+        assert_int_equal(rc, bytes == sizeof(data) ? 1 : 0);
+        assert_true(used <= bytes);
+        assert_string_equal(buffer_text(&answer), bytes >= 13 ? "abc" : "");
+        buffer_release(&answer);
+    }
+}
+
+static void a_remote_address_is_never_connected_to(void **state)
+{
+    static const char *const wrong[] = {"192.0.2.1:9000", "[2001:db8::1]:9000",
+        "example.org:9000", "127.0.0.1:0", "127.0.0.1:70000", "127.0.0.1", ":", ""};
+    struct buffer answer;
+
+    (void)state;
+    buffer_init(&answer);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        struct fastcgi_request request = {.listen = wrong[i],
+            .path_prefix = "",
+            .script = "/status",
+            .query = "",
+            .timeout_ms = 50};
+        assert_int_equal(fastcgi_get(&request, &answer), -EINVAL);
+    }
+    buffer_release(&answer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pool_sections_become_pools_and_global_does_not),
+        cmocka_unit_test(a_continued_section_is_one_pool),
+        cmocka_unit_test(sizes_are_read_as_php_reads_them),
+        cmocka_unit_test(the_status_page_of_a_real_pool_is_read),
+        cmocka_unit_test(what_is_not_the_page_is_refused),
+        cmocka_unit_test(records_are_taken_apart_wherever_they_are_cut),
+        cmocka_unit_test(a_remote_address_is_never_connected_to),
+    };
+
+    return cmocka_run_group_tests(tests, open_region, close_region);
+}
