@@ -20,11 +20,6 @@ static bool has_value(uint32_t state)
     return state == FACT_OK || state == FACT_STALE;
 }
 
-static struct fact number(uint64_t value, uint32_t state)
-{
-    return (struct fact){.value = value, .state = (enum fact_state)state};
-}
-
 /* The first member's description of that kind, NULL when no member has it. */
 static const struct allocator_facts *find_kind(const struct facts *facts, uint32_t kind)
 {
@@ -55,34 +50,28 @@ static size_t count_processes(const struct facts *facts, uint32_t kind)
     return count;
 }
 
-static void write_bool(struct json_writer *json, const char *key, bool value)
-{
-    json_key(json, key);
-    json_bool(json, value);
-}
-
 static void write_arena(
     struct json_writer *json, const struct glibc_arena *arena, int32_t pid)
 {
     const uint32_t state = arena->state;
     const uint32_t resident = has_value(state) ? arena->resident_state : state;
     const struct json_number numbers[] = {
-        {"held", number(arena->held_bytes, state)},
-        {"held_peak", number(arena->held_peak_bytes, state)},
-        {"in_use", number(arena->in_use_bytes, state)},
-        {"free", number(arena->free_bytes, state)},
-        {"fast", number(arena->fast_bytes, state)},
-        {"top", number(arena->top_bytes, state)},
-        {"overhead", number(arena->overhead_bytes, state)},
-        {"largest_free", number(arena->largest_free_bytes, state)},
-        {"cached", number(arena->cached_bytes, state)},
-        {"heaps", number(arena->heap_count, state)},
-        {"threads", number(arena->attached_threads, state)},
-        {"plus_minus", number(arena->plus_minus_bytes, state)},
-        {"resident", number(arena->resident_bytes, resident)},
-        {"free_resident", number(arena->free_resident_bytes, resident)},
-        {"top_resident", number(arena->top_resident_bytes, resident)},
-        {"trim_gain", number(arena->trim_gain_bytes, resident)},
+        {"held", json_fact(arena->held_bytes, state)},
+        {"held_peak", json_fact(arena->held_peak_bytes, state)},
+        {"in_use", json_fact(arena->in_use_bytes, state)},
+        {"free", json_fact(arena->free_bytes, state)},
+        {"fast", json_fact(arena->fast_bytes, state)},
+        {"top", json_fact(arena->top_bytes, state)},
+        {"overhead", json_fact(arena->overhead_bytes, state)},
+        {"largest_free", json_fact(arena->largest_free_bytes, state)},
+        {"cached", json_fact(arena->cached_bytes, state)},
+        {"heaps", json_fact(arena->heap_count, state)},
+        {"threads", json_fact(arena->attached_threads, state)},
+        {"plus_minus", json_fact(arena->plus_minus_bytes, state)},
+        {"resident", json_fact(arena->resident_bytes, resident)},
+        {"free_resident", json_fact(arena->free_resident_bytes, resident)},
+        {"top_resident", json_fact(arena->top_resident_bytes, resident)},
+        {"trim_gain", json_fact(arena->trim_gain_bytes, resident)},
     };
     char address[ADDRESS_BYTES];
 
@@ -91,7 +80,7 @@ static void write_arena(
     json_text(json, "address", address);
     json_key(json, "pid");
     json_signed(json, pid);
-    write_bool(json, "main", arena->main);
+    json_flag(json, "main", arena->main);
     json_text(json, "state", fact_state_names[state]);
     json_optional_text(json, "why", arena->why);
     json_numbers(json, numbers, sizeof(numbers) / sizeof(numbers[0]));
@@ -138,16 +127,16 @@ static void write_glibc(struct json_writer *json, const struct facts *facts)
     const uint32_t state = sum_state(total.arenas, total.arenas_unread, unread_state);
     const uint32_t seen = sum_state(total.arenas, total.arenas_unseen, unseen_state);
     const struct json_number numbers[] = {
-        {"held", number(total.held_bytes, state)},
-        {"in_use", number(total.in_use_bytes, state)},
-        {"free", number(total.free_bytes, state)},
-        {"mmapped", number(total.mmapped_bytes, state)},
-        {"mmapped_blocks", number(total.mmapped_blocks, state)},
-        {"cached", number(total.cached_bytes, state)},
-        {"plus_minus", number(total.plus_minus_bytes, state)},
-        {"free_resident", number(total.free_resident_bytes, seen)},
-        {"trim_gain", number(total.trim_gain_bytes, seen)},
-        {"top_resident_untrimmable", number(total.top_untrimmable_bytes, seen)},
+        {"held", json_fact(total.held_bytes, state)},
+        {"in_use", json_fact(total.in_use_bytes, state)},
+        {"free", json_fact(total.free_bytes, state)},
+        {"mmapped", json_fact(total.mmapped_bytes, state)},
+        {"mmapped_blocks", json_fact(total.mmapped_blocks, state)},
+        {"cached", json_fact(total.cached_bytes, state)},
+        {"plus_minus", json_fact(total.plus_minus_bytes, state)},
+        {"free_resident", json_fact(total.free_resident_bytes, seen)},
+        {"trim_gain", json_fact(total.trim_gain_bytes, seen)},
+        {"top_resident_untrimmable", json_fact(total.top_untrimmable_bytes, seen)},
     };
     json_text(json, "state", fact_state_names[state]);
     json_count(json, "arenas_unread", total.arenas_unread);
@@ -178,9 +167,9 @@ static void write_kind(struct json_writer *json, const struct facts *facts, uint
     if (allocator != NULL) {
         json_optional_text(json, "version", allocator->version);
         json_optional_text(json, "evidence", allocator->evidence);
-        write_bool(json, "active", allocator->active);
-        write_bool(json, "preloaded", allocator->preloaded);
-        write_bool(json, "static", allocator->linked_statically);
+        json_flag(json, "active", allocator->active);
+        json_flag(json, "preloaded", allocator->preloaded);
+        json_flag(json, "static", allocator->linked_statically);
         json_count(json, "processes", count_processes(facts, kind));
     }
     if (kind == ALLOCATOR_GLIBC) {

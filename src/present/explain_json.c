@@ -9,6 +9,7 @@
 #include "present/allocator_json.h"
 #include "present/header_text.h"
 #include "present/json_parts.h"
+#include "present/zend_json.h"
 
 enum { EXPLAIN_SCHEMA = 1, INDENT = 2 };
 
@@ -152,9 +153,7 @@ void present_explain_json(const struct snapshot *snapshot,
     json_layers(&json, snapshot->layers);
     write_members(&json, snapshot);
     allocator_json(&json, snapshot->facts);
-    json_key(&json, "zend_heaps");
-    json_array_begin(&json);
-    json_array_end(&json);
+    zend_json(&json, snapshot->facts);
     write_cgroup(&json, &snapshot->container);
     write_findings(&json, list);
     json_gaps_and_cost(&json, snapshot->facts);

@@ -30,6 +30,23 @@ void json_count(struct json_writer *json, const char *key, uint64_t value)
     json_unsigned(json, value);
 }
 
+void json_integer(struct json_writer *json, const char *key, int64_t value)
+{
+    json_key(json, key);
+    json_signed(json, value);
+}
+
+void json_flag(struct json_writer *json, const char *key, bool value)
+{
+    json_key(json, key);
+    json_bool(json, value);
+}
+
+struct fact json_fact(uint64_t value, uint32_t state)
+{
+    return (struct fact){.value = value, .state = (enum fact_state)state};
+}
+
 void json_numbers(
     struct json_writer *json, const struct json_number *numbers, size_t count)
 {

@@ -27,6 +27,11 @@ void json_optional_text(struct json_writer *json, const char *key, const char *t
 
 void json_text(struct json_writer *json, const char *key, const char *text);
 void json_count(struct json_writer *json, const char *key, uint64_t value);
+void json_integer(struct json_writer *json, const char *key, int64_t value);
+void json_flag(struct json_writer *json, const char *key, bool value);
+
+/* A number that is known or not by the state of what it was read with. */
+struct fact json_fact(uint64_t value, uint32_t state);
 
 /* "taken_at": RFC 3339 */
 void json_taken_at(struct json_writer *json, const struct facts *facts);
