@@ -11,10 +11,25 @@
 
 #include "facts/collect.h"
 #include "facts/gap.h"
+#include "facts/glibc.h"
 #include "facts/memory_process.h"
 #include "facts/span_list.h"
 #include "facts/thread_stack.h"
 #include "facts/zend.h"
+
+/* A target that can no longer be read ends the reading; anything else is a gap. */
+static int read_glibc(
+    struct process_reader *reader, struct memory *memory, struct process_facts *process)
+{
+    int rc = glibc_read(memory, &reader->facts->region, process);
+
+    if (rc != 0 && rc != -ESRCH && rc != -ENOMEM) {
+        process->glibc.state = facts_state_of(rc);
+        gap_add_failure(reader->facts, reader->root, "glibc", process, rc);
+        return 0;
+    }
+    return rc;
+}
 
 static int read_parts(struct process_reader *reader, struct process_folder *folder,
     struct memory *memory, struct process_facts *process)
@@ -23,7 +38,8 @@ static int read_parts(struct process_reader *reader, struct process_folder *fold
     int rc = 0;
 
     if ((reader->what & COLLECT_HEAPS) != 0) {
-        rc = zend_read(memory, region, process);
+        rc = read_glibc(reader, memory, process);
+        rc = rc != 0 ? rc : zend_read(memory, region, process);
         rc = rc != 0 ? rc : thread_stack_read(folder, memory, region, process);
     }
     span_list_settle(process->spans, &process->span_count);

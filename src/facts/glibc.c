@@ -1,0 +1,148 @@
+/*
+ * glibc.c - one reading of glibc malloc from outside, in order.
+ *
+ * main_arena and mp_ are found by shape (glibc_find.c), each arena of the ring is walked
+ * (glibc_arena.c), the caches of threads and the blocks taken by mmap are looked for
+ * (glibc_tcache.c, glibc_mmapped.c). The target runs on; nothing in it is changed, not even
+ * its page tables: absent pages are never read. The whole reading is bounded by
+ * budgets in struct glibc_reader, whatever the target holds.
+ */
+#include "facts/glibc.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "facts/glibc_arena.h"
+#include "facts/glibc_find.h"
+#include "facts/glibc_parameters.h"
+#include "facts/glibc_reader.h"
+#include "facts_types/facts.h"
+
+/* Enough to load all that is mapped and writable several times over. */
+static uint64_t window_budget(const struct process_facts *process)
+{
+    uint64_t windows = 0;
+
+    for (size_t i = 0; i < process->mapping_count; i++) {
+        const struct mapping *mapping = &process->mappings[i];
+        if ((mapping->permissions & MAPPING_WRITE) != 0) {
+            windows += (mapping->end - mapping->start) / HEAP_WINDOW_BYTES + 1;
+        }
+    }
+    return GLIBC_WINDOWS_EXTRA + windows * GLIBC_WINDOWS_FACTOR;
+}
+
+static int init_reader(struct glibc_reader *reader, struct memory *memory,
+    struct region *region, struct process_facts *process)
+{
+    int result;
+
+    *reader = (struct glibc_reader){.memory = memory,
+        .process = process,
+        .region = region,
+        .loads_left = window_budget(process),
+        .links_left = GLIBC_CHASE_LINKS};
+    result = heap_window_init(&reader->window, memory);
+    if (result == 0) {
+        result = page_cache_init(&reader->cache, memory, GLIBC_CHASE_PAGES);
+    }
+    if (result == 0) {
+        reader->tcaches = malloc(GLIBC_MAXIMUM_TCACHES * sizeof(*reader->tcaches));
+        result = reader->tcaches == NULL ? -ENOMEM : 0;
+    }
+    return result;
+}
+
+static void release_reader(struct glibc_reader *reader)
+{
+    heap_window_release(&reader->window);
+    page_cache_release(&reader->cache);
+    free(reader->tcaches);
+}
+
+static int read_arenas(struct glibc_reader *reader, const struct glibc_ring *ring)
+{
+    struct glibc_facts *facts = &reader->process->glibc;
+    struct glibc_arena_reader arenas;
+    int result = glibc_arena_reader_init(&arenas, reader);
+
+    arenas.thp_pagesize_bytes = facts->parameters.thp_pagesize_bytes;
+    for (size_t i = 0; result == 0 && i < ring->count; i++) {
+        struct glibc_arena *arena = region_grow(reader->region, &facts->arenas,
+            facts->arena_count, FACTS_MAX_ARENAS, sizeof(*arena));
+        if (arena == NULL) {
+            result = -ENOMEM;
+            break;
+        }
+        result = glibc_arena_read(&arenas, ring->arenas[i], (uint32_t)i, arena);
+        facts->arena_count++;
+    }
+    glibc_arena_reader_release(&arenas);
+    return result;
+}
+
+/* The worst of the arenas is the state of all; a broken ring is worse than any. */
+static int conclude(struct glibc_reader *reader, const struct glibc_ring *ring)
+{
+    struct glibc_facts *facts = &reader->process->glibc;
+    size_t stale = 0, malformed = 0;
+
+    for (size_t i = 0; i < facts->arena_count; i++) {
+        stale += facts->arenas[i].state == FACT_STALE;
+        malformed += facts->arenas[i].state == FACT_MALFORMED;
+    }
+    facts->state = FACT_OK;
+    if (!ring->closed) {
+        facts->state = FACT_MALFORMED;
+        facts->why = region_copy_text(reader->region, ring->why);
+    } else if (malformed > 0) {
+        facts->state = FACT_MALFORMED;
+        facts->why = region_printf(reader->region,
+            "%zu of %zu arenas could not be understood", malformed, facts->arena_count);
+    } else if (stale > 0) {
+        facts->state = FACT_STALE;
+        facts->why = region_printf(reader->region,
+            "%zu of %zu arenas changed while they were read", stale, facts->arena_count);
+    }
+    return facts->state != FACT_OK && facts->why == NULL ? -ENOMEM : 0;
+}
+
+static int read_all(struct glibc_reader *reader)
+{
+    struct glibc_facts *facts = &reader->process->glibc;
+    struct glibc_ring ring;
+    int result = glibc_find(reader, &ring);
+
+    if (result == -ENOENT) {
+        facts->state = FACT_ABSENT;
+        facts->why = region_copy_text(
+            reader->region, "glibc malloc was never used in this process");
+        return facts->why == NULL ? -ENOMEM : 0;
+    }
+    if (result < 0) {
+        return result;
+    }
+    glibc_parameters_read(reader, &facts->parameters);
+    reader->tcache_limit = facts->parameters.state == FACT_OK
+                               ? facts->parameters.tcache_count
+                               : GLIBC_TCACHE_DEFAULT_COUNT;
+    result = read_arenas(reader, &ring);
+    if (result < 0) {
+        return result;
+    }
+    return conclude(reader, &ring);
+}
+
+int glibc_read(
+    struct memory *memory, struct region *region, struct process_facts *process)
+{
+    struct glibc_reader reader;
+    int result = init_reader(&reader, memory, region, process);
+
+    process->glibc = (struct glibc_facts){0};
+    if (result == 0) {
+        result = read_all(&reader);
+    }
+    release_reader(&reader);
+    return result;
+}

@@ -1,0 +1,476 @@
+/*
+ * glibc_arena.c - one arena: its heaps walked, its sums checked, its give-back predicted.
+ *
+ * A reading is exact when it closes: every heap was walked to its end, the heaps add up to
+ * system_mem, and the malloc_state with its bins is byte for byte the same before and
+ * after, so nothing was taken or given back meanwhile (blocks that a thread's tcache serves
+ * do not count: they stay in use for the arena). Otherwise it is read again. When it moves
+ * each time, the last two walks are compared part by part: the bytes by which the parts
+ * differ tell how fast the arena changes, and twice that is the stated uncertainty.
+ *
+ * What malloc_trim(0) gives back follows mtrim() and systrim() of malloc/malloc.c: fast bins
+ * are merged, whole pages inside free chunks are dropped, and only the main arena's top is
+ * cut, leaving MINSIZE + 1 bytes, in pages or in huge pages.
+ */
+#include "facts/glibc_arena.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/number.h"
+#include "facts/glibc_find.h"
+#include "facts/root.h"
+#include "facts/span_list.h"
+
+enum {
+    ATTEMPTS = 4,
+    FLAGS_OFFSET = 4,
+    NONCONTIGUOUS_FLAG = 2,
+    UNCERTAINTY_FACTOR = 2,
+    TOP_KEPT_BYTES = GLIBC_CHUNK_MINIMUM_BYTES + 1,
+    PIN_MINIMUM_BYTES = 128 * 1024, /* DEFAULT_TRIM_THRESHOLD */
+    PIN_SHARE = 4,                  /* of the free run that the blocks above may have */
+};
+
+static const char why_moves[] = "blocks were taken and given back while it was read";
+static const char why_fast[] = "it changed faster than it could be read";
+static const char why_walk[] = "its chunks do not follow each other";
+static const char why_sum[] = "its heaps do not add up to what it holds";
+static const char why_budget[] = "the process has more heap than one reading may cover";
+static const char why_top[] = "its top is no chunk";
+static const char why_gone[] = "its memory went away while it was read";
+static const char why_list[] = "its lists of freed blocks lead to places that are none";
+
+int glibc_arena_reader_init(
+    struct glibc_arena_reader *arenas, struct glibc_reader *reader)
+{
+    *arenas = (struct glibc_arena_reader){.reader = reader};
+    glibc_extents_init(&arenas->extents);
+    arenas->slots = calloc((size_t)GLIBC_WALK_SLOTS * 2, sizeof(*arenas->slots));
+    return arenas->slots == NULL ? -ENOMEM : glibc_fast_init(&arenas->fast);
+}
+
+void glibc_arena_reader_release(struct glibc_arena_reader *arenas)
+{
+    glibc_fast_release(&arenas->fast);
+    glibc_extents_release(&arenas->extents);
+    free(arenas->slots);
+    *arenas = (struct glibc_arena_reader){0};
+}
+
+/* How one reading of an arena went. */
+enum outcome {
+    OUTCOME_CLOSED, /* exact */
+    OUTCOME_MOVED,  /* all was walked, but the arena changed meanwhile */
+    OUTCOME_LISTS,  /* exact, but for the fast bins */
+    OUTCOME_TORN,   /* not all could be walked: the arena changes too fast */
+    OUTCOME_UNFIT,  /* nothing moved and it still makes no sense */
+    OUTCOME_SPENT,  /* the budget of the reading is used up */
+};
+
+struct attempt {
+    uint64_t address;
+    uint8_t state[GLIBC_STATE_MAXIMUM_BYTES];
+    struct glibc_arena sums;
+    enum outcome outcome;
+    const char *why; /* NULL when it closed */
+};
+
+static uint64_t held_of(const struct glibc_reader *reader, const uint8_t *state)
+{
+    return glibc_word(state + reader->layout->state.system_mem);
+}
+
+static int read_state(struct glibc_reader *reader, uint64_t address, uint8_t *state)
+{
+    return memory_read_present(
+        reader->memory, address, state, reader->layout->state.bytes);
+}
+
+/* Fast bins, top, bins and sizes are the same; lock, lists of arenas and threads may differ. */
+static bool is_same_state(
+    const struct glibc_layout *layout, const uint8_t *before, const uint8_t *after)
+{
+    const uint32_t first =
+        layout->state.fast_bins != 0 ? layout->state.fast_bins : layout->state.top;
+
+    return memcmp(before + first, after + first, layout->state.next - first) == 0 &&
+           glibc_word(before + layout->state.system_mem) ==
+               glibc_word(after + layout->state.system_mem);
+}
+
+/* Resident pages of the extent's memory and of its top; what cutting the main top gives. */
+static int add_pages(struct glibc_arena_reader *arenas, const struct glibc_extent *extent,
+    struct glibc_arena *sums)
+{
+    struct glibc_reader *reader = arenas->reader;
+    const struct glibc_walk *walk = &arenas->walk;
+    const uint64_t page = reader->memory->page_bytes;
+    uint64_t pages, cut = 0, unit = page;
+    int result = heap_window_count_resident(&reader->window,
+        glibc_align_down(extent->base, page), glibc_align_up(extent->end, page), &pages);
+
+    if (result < 0) {
+        return result;
+    }
+    sums->resident_bytes += pages * page;
+    if (!extent->has_top) {
+        return 0;
+    }
+    result = heap_window_count_resident(&reader->window,
+        glibc_align_up(walk->top + GLIBC_CHUNK_HEADER_BYTES, page),
+        glibc_align_down(extent->end, page), &pages);
+    sums->top_resident_bytes = pages * page;
+    if (result < 0 || !sums->main) {
+        return result;
+    }
+    if (arenas->thp_pagesize_bytes >= page && arenas->thp_pagesize_bytes % page == 0) {
+        unit = arenas->thp_pagesize_bytes;
+    }
+    cut = glibc_align_down(
+        number_subtract(extent->end - walk->top_run_start, TOP_KEPT_BYTES), unit);
+    result = heap_window_count_resident(
+        &reader->window, extent->end - cut, extent->end, &pages);
+    sums->top_trimmable_bytes = pages * page;
+    return result;
+}
+
+static void find_pin(const struct glibc_walk *walk, struct glibc_arena *sums)
+{
+    const struct glibc_sums *found = &walk->position.sums;
+    const uint64_t run = found->largest_run_end - found->largest_run_start;
+    const uint64_t freed = found->free_bytes + found->fast_bytes;
+    uint64_t free_above, in_use_above;
+
+    if (!sums->main || run < PIN_MINIMUM_BYTES || found->largest_run_end >= walk->top) {
+        return;
+    }
+    free_above = freed - found->largest_run_before_bytes - run;
+    in_use_above = walk->top - found->largest_run_end - free_above;
+    if (in_use_above > 0 && in_use_above <= run / PIN_SHARE) {
+        sums->pin_address = found->largest_run_end;
+        sums->pin_bytes = in_use_above;
+        sums->pinned_free_bytes = run + free_above;
+    }
+}
+
+/* Turns the sums of the walks over all extents into those of the arena. */
+static void close_sums(struct glibc_arena_reader *arenas, struct glibc_arena *sums)
+{
+    const struct glibc_walk *walk = &arenas->walk;
+    const struct glibc_sums *found = &walk->position.sums;
+    const uint64_t page = arenas->reader->memory->page_bytes;
+    uint64_t inside;
+
+    sums->free_bytes = found->free_bytes;
+    sums->free_chunks = found->free_chunks;
+    sums->fast_bytes = found->fast_bytes;
+    sums->fast_chunks = found->fast_chunks;
+    sums->largest_free_bytes = found->largest_free_bytes;
+    sums->overhead_bytes += found->fence_bytes;
+    sums->in_use_bytes -= found->free_bytes + found->fast_bytes + found->fence_bytes;
+    sums->in_use_chunks = found->chunks - found->free_chunks - found->fast_chunks;
+    sums->free_resident_bytes = found->run_resident_pages * page;
+    /* A run below top becomes part of top: cut with it, or kept with it. */
+    inside = found->run_resident_pages - walk->top_run_pages;
+    sums->trim_gain_bytes = inside * page + sums->top_trimmable_bytes;
+    find_pin(walk, sums);
+}
+
+/* Walks every extent. 0, or as glibc_walk_extent(). */
+static int walk_extents(struct glibc_arena_reader *arenas, struct attempt *attempt)
+{
+    struct glibc_walk *walk = &arenas->walk;
+    struct glibc_arena *sums = &attempt->sums;
+
+    for (size_t i = 0; i < arenas->extents.count; i++) {
+        struct glibc_extent extent = arenas->extents.items[i];
+        int result = glibc_walk_extent(walk, &extent);
+        if (result == 0) {
+            extent.end = walk->extent.end; /* top may have grown */
+            result = add_pages(arenas, &extent, sums);
+        }
+        if (result < 0) {
+            return result;
+        }
+        walk->slot_offset += extent.end - extent.base;
+        sums->overhead_bytes += extent.start - extent.base;
+        sums->in_use_bytes += walk->stop - extent.start;
+        sums->held_bytes += extent.end - extent.base;
+        if (extent.has_top) {
+            sums->top_bytes = walk->top_bytes;
+        }
+    }
+    close_sums(arenas, sums);
+    sums->heap_count = arenas->extents.count;
+    return 0;
+}
+
+static void begin_walk(struct glibc_arena_reader *arenas, const struct attempt *attempt)
+{
+    const uint64_t held = held_of(arenas->reader, attempt->state);
+    struct glibc_walk *walk = &arenas->walk;
+    const uint64_t top = walk->top, top_bytes = walk->top_bytes;
+
+    /* The slots of the walk before stay in the other half. */
+    for (size_t i = 0; i < GLIBC_WALK_SLOTS; i++) {
+        arenas->slots[GLIBC_WALK_SLOTS + i] = arenas->slots[i];
+        arenas->slots[i] = 0;
+    }
+    *walk = (struct glibc_walk){
+        .reader = arenas->reader,
+        .arena = attempt->address,
+        .fast = &arenas->fast,
+        .rewinds_left = GLIBC_WALK_REWINDS,
+        .top = top,
+        .top_bytes = top_bytes,
+        .slots = arenas->slots,
+        .slot_bytes = held / (GLIBC_WALK_SLOTS / 2) + HEAP_WINDOW_BYTES,
+    };
+    walk->position.tcache_count = arenas->reader->tcache_count;
+}
+
+/* Errors of a part that mean: the target moved, or lies. Others end the reading. */
+static bool is_about_content(int result)
+{
+    return result == -EAGAIN || result == -EBADMSG || result == -ENODATA ||
+           result == -EFAULT || result == -EBUSY;
+}
+
+static const char *reason_of(int result)
+{
+    switch (-result) {
+    case EAGAIN:
+        return why_fast;
+    case EBUSY:
+        return why_budget;
+    case EBADMSG:
+        return why_walk;
+    default:
+        return why_gone;
+    }
+}
+
+/* Top, heaps, fast bins, chunks. 0 when all were read, whether or not they agree. */
+static int read_parts(struct glibc_arena_reader *arenas, struct attempt *attempt)
+{
+    struct glibc_reader *reader = arenas->reader;
+    struct glibc_walk *walk = &arenas->walk;
+    int result =
+        glibc_walk_read_top(reader, attempt->address, &walk->top, &walk->top_bytes);
+
+    if (result < 0) {
+        attempt->why = result == -EBADMSG ? why_top : NULL;
+        return result;
+    }
+    result = glibc_extents_list(reader, attempt->address, attempt->state, walk->top,
+        walk->top_bytes, &arenas->extents);
+    if (result < 0) {
+        attempt->why = arenas->extents.why;
+        return result;
+    }
+    result = glibc_fast_read(reader, attempt->state, &arenas->fast);
+    if (result < 0) {
+        return result;
+    }
+    begin_walk(arenas, attempt);
+    return walk_extents(arenas, attempt);
+}
+
+/* All parts were read: do they agree with each other and with the header, before and now? */
+static void judge_parts(
+    const struct glibc_arena_reader *arenas, bool still, struct attempt *attempt)
+{
+    if (!still) {
+        attempt->outcome = OUTCOME_MOVED;
+        attempt->why = why_moves;
+    } else if (attempt->sums.held_bytes != held_of(arenas->reader, attempt->state)) {
+        attempt->outcome = OUTCOME_UNFIT;
+        attempt->why = why_sum;
+    } else if (arenas->fast.torn || arenas->fast.cut) {
+        attempt->outcome = OUTCOME_LISTS;
+        attempt->why = arenas->fast.torn ? why_list : why_budget;
+    } else {
+        attempt->outcome = OUTCOME_CLOSED;
+    }
+}
+
+/* Reads the arena once and judges the reading. 0, or -errno that ends all reading. */
+static int read_once(struct glibc_arena_reader *arenas, struct attempt *attempt)
+{
+    struct glibc_reader *reader = arenas->reader;
+    uint8_t after[GLIBC_STATE_MAXIMUM_BYTES];
+    bool still;
+    int result, parts;
+
+    attempt->sums.address = attempt->address;
+    attempt->sums.main = attempt->address == reader->main_arena;
+    attempt->outcome = OUTCOME_TORN;
+    attempt->why = why_gone;
+    result = read_state(reader, attempt->address, attempt->state);
+    if (result < 0) {
+        return is_about_content(result) ? 0 : result;
+    }
+    if (held_of(reader, attempt->state) == 0) {
+        arenas->extents.count = 0;
+        attempt->outcome = OUTCOME_CLOSED;
+        attempt->why = NULL;
+        return 0;
+    }
+    attempt->why = NULL;
+    parts = read_parts(arenas, attempt);
+    if (parts < 0 && !is_about_content(parts)) {
+        return parts;
+    }
+    result = read_state(reader, attempt->address, after);
+    if (result < 0) {
+        attempt->why = why_gone;
+        return is_about_content(result) ? 0 : result;
+    }
+    still = is_same_state(reader->layout, attempt->state, after);
+    if (parts == 0) {
+        judge_parts(arenas, still, attempt);
+        return 0;
+    }
+    if (attempt->why == NULL) {
+        attempt->why = reason_of(parts);
+    }
+    if (parts == -EBUSY) {
+        attempt->outcome = OUTCOME_SPENT;
+    } else {
+        attempt->outcome = still ? OUTCOME_UNFIT : OUTCOME_TORN;
+    }
+    return 0;
+}
+
+/* What differs between the last two walks, part by part. */
+static uint64_t changed_bytes(const struct glibc_arena_reader *arenas)
+{
+    const uint64_t *last = arenas->slots, *before = arenas->slots + GLIBC_WALK_SLOTS;
+    uint64_t changed = 0;
+
+    for (size_t i = 0; i < GLIBC_WALK_SLOTS; i++) {
+        changed += last[i] > before[i] ? last[i] - before[i] : before[i] - last[i];
+    }
+    return changed;
+}
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+/* What the header says, whatever became of the walk. */
+static void use_header(
+    struct glibc_reader *reader, const struct attempt *attempt, struct glibc_arena *arena)
+{
+    const struct glibc_state_layout *layout = &reader->layout->state;
+
+    arena->contiguous = arena->main && (glibc_half_word(attempt->state + FLAGS_OFFSET) &
+                                           NONCONTIGUOUS_FLAG) == 0;
+    arena->held_peak_bytes = glibc_word(attempt->state + layout->max_system_mem);
+    arena->attached_threads = glibc_word(attempt->state + layout->attached_threads);
+}
+
+/* The figures of the attempt, if it has any, with the verdict that its outcome means. */
+static int use_attempt(struct glibc_arena_reader *arenas, const struct attempt *attempt,
+    struct glibc_arena *arena)
+{
+    static const uint32_t verdicts[] = {
+        [OUTCOME_CLOSED] = FACT_OK,
+        [OUTCOME_MOVED] = FACT_STALE,
+        [OUTCOME_LISTS] = FACT_STALE,
+        [OUTCOME_TORN] = FACT_STALE,
+        [OUTCOME_UNFIT] = FACT_MALFORMED,
+        [OUTCOME_SPENT] = FACT_STALE,
+    };
+    struct glibc_reader *reader = arenas->reader;
+    const uint64_t held = held_of(reader, attempt->state);
+
+    if (attempt->outcome == OUTCOME_CLOSED || attempt->outcome == OUTCOME_MOVED ||
+        attempt->outcome == OUTCOME_LISTS) {
+        *arena = attempt->sums;
+        arena->resident_state = FACT_OK;
+    } else {
+        /* All that is known is what the arena holds: in use is anything up to that. */
+        *arena = (struct glibc_arena){.address = attempt->address,
+            .main = attempt->sums.main,
+            .held_bytes = held,
+            .in_use_bytes = held,
+            .resident_state = FACT_ABSENT};
+    }
+    arena->plus_minus_bytes = attempt->outcome == OUTCOME_CLOSED ? 0 : held;
+    arena->state = verdicts[attempt->outcome];
+    use_header(reader, attempt, arena);
+    if (attempt->why != NULL) {
+        arena->why = region_copy_text(reader->region, attempt->why);
+        return arena->why == NULL ? -ENOMEM : 0;
+    }
+    return 0;
+}
+
+/* Two walks in a row went through: how far apart they are bounds what the last one says. */
+static void narrow(const struct glibc_arena_reader *arenas, const struct attempt *last,
+    const struct glibc_arena *before, struct glibc_arena *arena)
+{
+    arena->plus_minus_bytes =
+        UNCERTAINTY_FACTOR *
+            (changed_bytes(arenas) + distance(last->sums.top_bytes, before->top_bytes) +
+                distance(last->sums.held_bytes, before->held_bytes)) +
+        distance(held_of(arenas->reader, last->state), last->sums.held_bytes);
+}
+
+/* The heaps of the arena as spans of the process. */
+static int add_spans(struct glibc_arena_reader *arenas, uint32_t index, bool main)
+{
+    struct glibc_reader *reader = arenas->reader;
+
+    for (size_t i = 0; i < arenas->extents.count; i++) {
+        const struct glibc_extent *extent = &arenas->extents.items[i];
+        struct span span = {.start = extent->base, .end = extent->end, .index = index};
+        int result;
+        span.owner = main ? SPAN_GLIBC_MAIN_HEAP : SPAN_GLIBC_ARENA_HEAP;
+        if (!main) {
+            span.end = span.start + reader->heap_bytes; /* reserved for it */
+        }
+        result = span_list_add(reader->memory, reader->region, reader->process, &span);
+        if (result == -ENOMEM) {
+            return result;
+        }
+    }
+    return 0;
+}
+
+int glibc_arena_read(struct glibc_arena_reader *arenas, uint64_t address, uint32_t index,
+    struct glibc_arena *arena)
+{
+    struct glibc_reader *reader = arenas->reader;
+    struct attempt attempt;
+    struct glibc_arena before = {0};
+    bool has_before = false;
+    int result;
+
+    for (int i = 0; i < ATTEMPTS; i++) {
+        attempt = (struct attempt){.address = address};
+        result = read_once(arenas, &attempt);
+        if (result < 0) {
+            return result;
+        }
+        if (attempt.outcome == OUTCOME_CLOSED || attempt.outcome == OUTCOME_LISTS ||
+            attempt.outcome == OUTCOME_SPENT ||
+            (attempt.outcome == OUTCOME_MOVED && has_before)) {
+            break;
+        }
+        has_before = attempt.outcome == OUTCOME_MOVED;
+        before = attempt.sums;
+    }
+    result = use_attempt(arenas, &attempt, arena);
+    if (result < 0) {
+        return result;
+    }
+    if (attempt.outcome == OUTCOME_MOVED && has_before) {
+        narrow(arenas, &attempt, &before, arena);
+    }
+    reader->tcache_count = arenas->walk.position.tcache_count;
+    return add_spans(arenas, index, arena->main);
+}

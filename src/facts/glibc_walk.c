@@ -1,0 +1,424 @@
+/*
+ * glibc_walk.c - the linear walk over the chunks of a heap.
+ *
+ * Chunks tile a heap without gaps: the size word of each gives the address of the next,
+ * and its lowest bit tells whether the chunk below is in use (malloc/malloc.c, "Chunk
+ * representation"). So free bytes are exact without following any list, and each byte is
+ * read once. Chunks in fast bins look like in use and come from a list.
+ *
+ * The target runs meanwhile. The memory is read in windows; two windows may be of different
+ * moments, and then a chunk of the first ends inside a chunk of the second. What does not fit
+ * is read again from a checkpoint one, two or four windows back; the top pointer is read again
+ * whenever the walk meets it at the wrong place. Bytes that stay the same and still make no
+ * sense are damage. Every loop is bounded by rewinds_left and by the reader's loads_left.
+ *
+ * Not thread safe; all state is in struct glibc_walk.
+ */
+#include "facts/glibc_walk.h"
+
+#include <errno.h>
+
+enum {
+    SIZE_OFFSET = 8,
+    LARGEST_REWIND = 4,
+    TOP_READS = 8,
+    FENCE_BYTES = GLIBC_CHUNK_HEADER_BYTES,
+    /* A plain chunk has exactly the first of these bits set. */
+    PLAIN_MASK = GLIBC_PREV_IN_USE | GLIBC_IS_MMAPPED | 8,
+    FREE_MASK = GLIBC_IS_MMAPPED | 8,
+};
+
+static uint64_t size_of(uint64_t header)
+{
+    return header & ~(uint64_t)GLIBC_SIZE_BITS;
+}
+
+static bool is_sane_size(uint64_t size)
+{
+    return size >= GLIBC_CHUNK_MINIMUM_BYTES && size <= glibc_maximum_bytes;
+}
+
+int glibc_walk_read_top(
+    struct glibc_reader *reader, uint64_t arena, uint64_t *top, uint64_t *top_bytes)
+{
+    const uint64_t field = arena + reader->layout->state.top;
+    uint64_t first = 0, again = 0, header = 0;
+
+    for (int i = 0; i < TOP_READS; i++) {
+        int result = memory_read_word(reader->memory, field, &first);
+        if (result == 0 && (first % GLIBC_CHUNK_ALIGN != 0 ||
+                               first > UINT64_MAX - glibc_maximum_bytes)) {
+            return -EBADMSG;
+        }
+        if (result == 0) {
+            result = memory_read_word(reader->memory, first + SIZE_OFFSET, &header);
+        }
+        if (result == 0) {
+            result = memory_read_word(reader->memory, field, &again);
+        }
+        if (result == 0 && first == again) {
+            *top = first;
+            *top_bytes = size_of(header);
+            /* One chunk of an empty arena may be smaller than MINSIZE, never 0. */
+            return *top_bytes == 0 || *top_bytes > glibc_maximum_bytes ? -EBADMSG : 0;
+        }
+        if (result < 0 && result != -ENODATA && result != -EFAULT) {
+            return result;
+        }
+    }
+    return first == again ? -EBADMSG : -EAGAIN;
+}
+
+/* The part of the arena that address belongs to. */
+static uint64_t *slot_of(struct glibc_walk *walk, uint64_t address)
+{
+    const uint64_t index =
+        (address - walk->extent.start + walk->slot_offset) / walk->slot_bytes;
+
+    return &walk->slots[index < GLIBC_WALK_SLOTS ? index : GLIBC_WALK_SLOTS - 1];
+}
+
+/* Whole pages that malloc_trim() may drop inside [start, end): the header stays (mtrim()). */
+static int count_run_pages(
+    struct glibc_walk *walk, uint64_t start, uint64_t end, uint64_t *pages)
+{
+    const uint64_t page = walk->reader->memory->page_bytes;
+    const uint64_t first = glibc_align_up(start + GLIBC_CHUNK_STRUCT_BYTES, page);
+    const uint64_t last = glibc_align_down(end, page);
+
+    *pages = 0;
+    return first < last
+               ? heap_window_count_resident(&walk->reader->window, first, last, pages)
+               : 0;
+}
+
+/* Closes the run of free chunks seen last. */
+static int close_run(struct glibc_walk *walk)
+{
+    struct glibc_position *position = &walk->position;
+    struct glibc_sums *sums = &position->sums;
+    const uint64_t bytes = position->run_end - position->run_start;
+    uint64_t pages;
+    int result;
+
+    if (position->run_start == 0) {
+        return 0;
+    }
+    result = count_run_pages(walk, position->run_start, position->run_end, &pages);
+    if (result < 0) {
+        return result;
+    }
+    sums->run_resident_pages += pages;
+    if (bytes >= sums->largest_run_end - sums->largest_run_start) {
+        sums->largest_run_start = position->run_start;
+        sums->largest_run_end = position->run_end;
+        sums->largest_run_before_bytes = sums->free_bytes + sums->fast_bytes - bytes;
+    }
+    position->run_start = 0;
+    position->run_end = 0;
+    return 0;
+}
+
+/* [start, end) is free, or will be once fast bins are merged. */
+static int extend_run(struct glibc_walk *walk, uint64_t start, uint64_t end)
+{
+    struct glibc_position *position = &walk->position;
+
+    *slot_of(walk, start) += end - start;
+    if (position->run_start == 0 || position->run_end != start) {
+        int result = close_run(walk);
+        if (result < 0) {
+            return result;
+        }
+        position->run_start = start;
+    }
+    position->run_end = end;
+    return 0;
+}
+
+/*
+ * The loop that everything else is built around: passes over chunks in use that lie
+ * above chunks in use, up to limit or to the first chunk that needs a closer look.
+ */
+static void pass_plain_chunks(struct glibc_walk *walk, uint64_t limit)
+{
+    const uint8_t *data = walk->reader->window.data;
+    const uint64_t start = walk->reader->window.start;
+    const uint64_t tcache_bytes = walk->reader->layout->tcache.chunk_bytes;
+    const uint64_t fast = walk->next_fast;
+    uint64_t at = walk->position.at, previous = walk->position.previous, chunks = 0;
+
+    while (at < limit) {
+        const uint64_t header = glibc_word(data + (at - start) + SIZE_OFFSET);
+        const uint64_t size = size_of(header);
+        if ((header & PLAIN_MASK) != GLIBC_PREV_IN_USE || !is_sane_size(size) ||
+            at >= fast || size == tcache_bytes) {
+            break;
+        }
+        previous = at;
+        at += size;
+        chunks++;
+    }
+    walk->position.at = at;
+    walk->position.previous = previous;
+    walk->position.sums.chunks += chunks;
+}
+
+static int misfit(struct glibc_walk *walk, uint64_t header)
+{
+    const uint64_t at = walk->position.at;
+
+    if (walk->misfit_at == at && walk->misfit_header == header) {
+        walk->misfit_repeats++;
+    } else {
+        walk->misfit_at = at;
+        walk->misfit_header = header;
+        walk->misfit_repeats = 0;
+    }
+    return -ESTALE;
+}
+
+/* The chunk below position.at is free: its footer must tell the same size. */
+static int take_free_below(struct glibc_walk *walk, const uint8_t *chunk)
+{
+    struct glibc_position *position = &walk->position;
+    const uint64_t size = position->at - position->previous;
+    const bool was_fast = glibc_fast_has(walk->fast, position->previous);
+
+    if (position->previous == 0 || glibc_word(chunk) != size || was_fast) {
+        return misfit(walk, glibc_word(chunk));
+    }
+    position->sums.free_bytes += size;
+    position->sums.free_chunks++;
+    if (size > position->sums.largest_free_bytes) {
+        position->sums.largest_free_bytes = size;
+    }
+    return extend_run(walk, position->previous, position->at);
+}
+
+/* Fence posts end a heap that is not the arena's newest; 0: they do not, here. */
+static uint64_t fence_bytes(const struct glibc_walk *walk, uint64_t size)
+{
+    const uint64_t left = walk->extent.end - walk->position.at;
+
+    if (walk->extent.has_top || (size != 0 && size != FENCE_BYTES)) {
+        return 0;
+    }
+    return left == FENCE_BYTES || (left == 2 * FENCE_BYTES && size != 0) ? left : 0;
+}
+
+/* Remembers a chunk that has the size of a thread's cache, unless it cannot be one. */
+static void take_tcache(struct glibc_walk *walk, const uint8_t *chunk)
+{
+    struct glibc_position *position = &walk->position;
+    const struct glibc_tcache_layout *tcache = &walk->reader->layout->tcache;
+    const uint8_t *counts = chunk + GLIBC_CHUNK_HEADER_BYTES;
+    const uint8_t *end = walk->reader->window.data +
+                         (walk->reader->window.end - walk->reader->window.start);
+
+    if (counts + sizeof(uint64_t) <= end) {
+        for (size_t i = 0; i < sizeof(uint64_t); i += tcache->count_bytes) {
+            const uint32_t count = tcache->count_bytes == 1
+                                       ? counts[i]
+                                       : counts[i] + ((uint32_t)counts[i + 1] << 8);
+            if (count > walk->reader->tcache_limit) {
+                return;
+            }
+        }
+    }
+    if (position->tcache_count < GLIBC_MAXIMUM_TCACHES) {
+        walk->reader->tcaches[position->tcache_count++] = position->at;
+    }
+}
+
+static void find_next_fast(struct glibc_walk *walk)
+{
+    walk->next_fast = glibc_fast_next(walk->fast, walk->position.at, walk->stop);
+}
+
+/* The chunk at position.at, whatever it is. 0, or -ESTALE when it does not fit. */
+static int take_chunk(struct glibc_walk *walk)
+{
+    struct glibc_position *position = &walk->position;
+    struct glibc_reader *reader = walk->reader;
+    const uint8_t *chunk = reader->window.data + (position->at - reader->window.start);
+    const uint64_t header = glibc_word(chunk + SIZE_OFFSET);
+    const uint64_t size = size_of(header);
+    const uint64_t fence = fence_bytes(walk, size);
+
+    if ((header & FREE_MASK) != 0 || (fence == 0 && !is_sane_size(size))) {
+        return misfit(walk, header);
+    }
+    if ((header & GLIBC_PREV_IN_USE) == 0) {
+        int result = take_free_below(walk, chunk);
+        if (result < 0) {
+            return result;
+        }
+    }
+    if (fence != 0) {
+        position->sums.fence_bytes += fence;
+        position->at = walk->extent.end;
+        return 0;
+    }
+    if (walk->next_fast < position->at) {
+        find_next_fast(walk); /* one that was listed is no chunk: the list was torn */
+    }
+    if (walk->next_fast == position->at) {
+        int result = extend_run(walk, position->at, position->at + size);
+        if (result < 0) {
+            return result;
+        }
+        position->sums.fast_bytes += size;
+        position->sums.fast_chunks++;
+    } else if (size == reader->layout->tcache.chunk_bytes) {
+        take_tcache(walk, chunk);
+    }
+    position->previous = position->at;
+    position->at += size;
+    position->sums.chunks++;
+    if (walk->next_fast == position->previous) {
+        find_next_fast(walk);
+    }
+    return 0;
+}
+
+static int load_window(struct glibc_walk *walk)
+{
+    struct glibc_reader *reader = walk->reader;
+
+    if (reader->loads_left == 0) {
+        return -EBUSY;
+    }
+    reader->loads_left--;
+    walk->checkpoints[walk->checkpoint_count % GLIBC_WALK_CHECKPOINTS] = walk->position;
+    walk->checkpoint_count++;
+    find_next_fast(walk);
+    return heap_window_load(&reader->window, walk->position.at, walk->extent.end);
+}
+
+/* Back to where the walk was some windows ago, which are then read again. */
+static int go_back(struct glibc_walk *walk)
+{
+    uint64_t steps = UINT64_C(1) << walk->misfit_repeats;
+
+    if (steps > LARGEST_REWIND) {
+        return -EBADMSG;
+    }
+    if (walk->rewinds_left == 0) {
+        return -EAGAIN;
+    }
+    walk->rewinds_left--;
+    if (steps > walk->checkpoint_count) {
+        steps = walk->checkpoint_count;
+    }
+    walk->checkpoint_count -= steps;
+    if (steps > 0) {
+        walk->position =
+            walk->checkpoints[walk->checkpoint_count % GLIBC_WALK_CHECKPOINTS];
+    }
+    for (uint64_t *slot = slot_of(walk, walk->position.at) + 1;
+         slot < walk->slots + GLIBC_WALK_SLOTS; slot++) {
+        *slot = 0;
+    }
+    walk->reader->window.end = walk->reader->window.start;
+    return 0;
+}
+
+/* The walk is at or behind stop: 1 when it ended well, 0 when top moved on. */
+static int arrive(struct glibc_walk *walk)
+{
+    struct glibc_position *position = &walk->position;
+    int result;
+
+    if (position->at == walk->stop) {
+        return 1;
+    }
+    if (!walk->extent.has_top) {
+        return misfit(walk, walk->stop);
+    }
+    result = glibc_walk_read_top(walk->reader, walk->arena, &walk->top, &walk->top_bytes);
+    if (result < 0) {
+        return result == -EBADMSG ? -EAGAIN : result;
+    }
+    if (walk->top < position->at || walk->top < walk->extent.start ||
+        walk->top - walk->extent.start > glibc_maximum_bytes) {
+        return misfit(walk, walk->top);
+    }
+    walk->stop = walk->top;
+    walk->extent.end = walk->top + walk->top_bytes;
+    return 0;
+}
+
+/* A misfit may only mean that the heap now ends below. */
+static bool top_moved_here(struct glibc_walk *walk)
+{
+    uint64_t top, top_bytes;
+
+    if (!walk->extent.has_top ||
+        glibc_walk_read_top(walk->reader, walk->arena, &top, &top_bytes) < 0 ||
+        top != walk->position.at) {
+        return false;
+    }
+    walk->top = top;
+    walk->top_bytes = top_bytes;
+    walk->stop = top;
+    walk->extent.end = top + top_bytes;
+    return true;
+}
+
+static int finish(struct glibc_walk *walk)
+{
+    struct glibc_position *position = &walk->position;
+    const uint64_t before = position->sums.run_resident_pages;
+    const bool touches = position->run_start != 0 && position->run_end == walk->stop;
+    const uint64_t start = position->run_start;
+    int result = close_run(walk);
+
+    if (walk->extent.has_top) {
+        walk->top_run_start = touches ? start : walk->top;
+        walk->top_run_pages = touches ? position->sums.run_resident_pages - before : 0;
+    }
+    return result;
+}
+
+/* One step: a window, a stretch of plain chunks and the chunk behind them. */
+static int advance(struct glibc_walk *walk)
+{
+    const struct heap_window *window = &walk->reader->window;
+    const uint64_t at = walk->position.at;
+    uint64_t limit;
+
+    if (at >= walk->stop) {
+        return arrive(walk);
+    }
+    if (at < window->start || at >= window->end) {
+        return load_window(walk);
+    }
+    limit = window->end < walk->stop ? window->end : walk->stop;
+    pass_plain_chunks(walk, limit);
+    return walk->position.at < limit ? take_chunk(walk) : 0;
+}
+
+int glibc_walk_extent(struct glibc_walk *walk, const struct glibc_extent *extent)
+{
+    struct glibc_position *position = &walk->position;
+    int result = 0;
+
+    walk->extent = *extent;
+    walk->stop = extent->has_top ? walk->top : extent->end;
+    walk->checkpoint_count = 0;
+    walk->misfit_at = 0;
+    walk->misfit_repeats = 0;
+    walk->reader->window.end = walk->reader->window.start;
+    position->at = extent->start;
+    position->previous = 0;
+    position->run_start = 0;
+    position->run_end = 0;
+    while (result == 0) {
+        result = advance(walk);
+        if (result == -ESTALE) {
+            result = top_moved_here(walk) ? 0 : go_back(walk);
+        }
+    }
+    return result < 0 ? result : finish(walk);
+}

@@ -1,0 +1,89 @@
+/* glibc_walk.h - passes over every chunk of one heap of glibc malloc, in address order. */
+#ifndef STRATA_FACTS_GLIBC_WALK_H
+#define STRATA_FACTS_GLIBC_WALK_H
+
+#include "facts/glibc_fast.h"
+#include "facts/glibc_reader.h"
+
+enum {
+    GLIBC_WALK_CHECKPOINTS = 4, /* windows that a walk can go back */
+    GLIBC_WALK_REWINDS = 24,    /* for one arena; then it counts as too busy */
+    GLIBC_WALK_SLOTS = 4096, /* parts of an arena that are compared between two walks */
+};
+
+/* A piece of memory that is tiled with chunks. */
+struct glibc_extent {
+    uint64_t start; /* first chunk */
+    uint64_t end;   /* end of the memory: behind top, or behind the fence posts */
+    uint64_t base;  /* where the mapping of the heap begins, heap_info included */
+    bool has_top;   /* the arena's top chunk ends it; else fence posts do */
+};
+
+/* What is summed up; part of a checkpoint, so plain data. */
+struct glibc_sums {
+    uint64_t chunks; /* all: in use, free and fast; without top and fence posts */
+    uint64_t free_bytes;
+    uint64_t free_chunks;
+    uint64_t fast_bytes;
+    uint64_t fast_chunks;
+    uint64_t fence_bytes; /* fence posts and what lies between two pieces of a heap */
+    uint64_t largest_free_bytes;
+    uint64_t run_resident_pages; /* whole present pages inside runs of free chunks */
+    /* The largest run of free chunks, to see what pins the heap. */
+    uint64_t largest_run_start;
+    uint64_t largest_run_end;
+    uint64_t largest_run_before_bytes; /* free and fast bytes below it */
+};
+
+/* Where a walk is; copied to go back to it. */
+struct glibc_position {
+    uint64_t at;        /* the next chunk */
+    uint64_t previous;  /* the chunk below it; 0 at the start of an extent */
+    uint64_t run_start; /* the run of free and fast chunks seen last; 0: none */
+    uint64_t run_end;
+    size_t tcache_count;
+    struct glibc_sums sums;
+};
+
+struct glibc_walk {
+    struct glibc_reader *reader;
+    uint64_t arena; /* address of its malloc_state */
+    const struct glibc_fast_set *fast;
+    struct glibc_extent extent;
+    uint64_t stop;      /* top, or the end of the extent */
+    uint64_t next_fast; /* the next chunk of a fast bin; stop: none */
+    struct glibc_position position;
+    struct glibc_position checkpoints[GLIBC_WALK_CHECKPOINTS];
+    uint64_t checkpoint_count; /* ever made; the newest ones are in the ring */
+    uint64_t rewinds_left;
+    uint64_t misfit_at; /* the place that did not fit last time, and what was there */
+    uint64_t misfit_header;
+    uint32_t misfit_repeats;
+    /* Results of the extent with top. */
+    uint64_t top;
+    uint64_t top_bytes;
+    uint64_t top_run_pages; /* of run_resident_pages: in the run that touches top */
+    uint64_t top_run_start; /* that run, or top itself */
+    /* Free bytes of each part of the arena, to compare two walks. */
+    uint64_t *slots; /* GLIBC_WALK_SLOTS, zeroed by the caller */
+    uint64_t slot_bytes;
+    uint64_t slot_offset; /* of this extent among all of the arena */
+};
+
+/*
+ * Walks walk->extent and adds to walk->position.sums. 0 when its end was met exactly;
+ * -EAGAIN when the target changed it faster than it could be read; -EBADMSG when the same
+ * bytes made no sense in repeated reads (misfit_at tells where); -EBUSY when the budget of the
+ * reader is spent; or -errno of the memory. On failure sums hold what lies below
+ * position.at.
+ */
+int glibc_walk_extent(struct glibc_walk *walk, const struct glibc_extent *extent);
+
+/*
+ * The arena's top pointer and the size of that chunk, read until two reads agree. 0;
+ * -EAGAIN when they never did; -EBADMSG for a pointer or a size that cannot be; or -errno.
+ */
+int glibc_walk_read_top(
+    struct glibc_reader *reader, uint64_t arena, uint64_t *top, uint64_t *top_bytes);
+
+#endif

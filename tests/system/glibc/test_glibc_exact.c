@@ -1,0 +1,177 @@
+/*
+ * test_glibc_exact.c - live, quiet targets: what is read from outside equals to the byte what
+ * glibc says of itself, and what malloc_trim(0) will give back is what it then gives.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "facts/collect.h"
+#include "target_process.h"
+
+/* Issue's bound: within 1 % or 512 KiB of what is measured. */
+enum { TRIM_TOLERANCE_BYTES = 512 * 1024, TRIM_TOLERANCE_SHARE = 100 };
+
+struct shape {
+    const char *program;
+    const char *name;
+    const char *megabytes;
+    const char *environment;
+};
+
+static void collect(const struct target_process *target, struct facts *facts)
+{
+    struct facts_root root;
+    struct error error = {0};
+    char pid[16];
+
+    (void)snprintf(pid, sizeof(pid), "%d", target->pid);
+    assert_int_equal(facts_root_open(&root, NULL, &error), 0);
+    if (facts_collect(&root, pid, COLLECT_STATUS | COLLECT_HEAPS, facts, &error) != 0) {
+        fail_msg("%s", error.text);
+    }
+    facts_root_close(&root);
+}
+
+static void compare_arena(
+    const struct glibc_arena *arena, const struct report_arena *told)
+{
+    if (arena->state != FACT_OK) {
+        fail_msg("arena %#lx: %s: %s", arena->address, fact_state_names[arena->state],
+            arena->why);
+    }
+    assert_true(arena->plus_minus_bytes == 0);
+    assert_int_equal(arena->held_bytes, told->held_bytes);
+    assert_int_equal(arena->held_peak_bytes, told->held_peak_bytes);
+    assert_int_equal(arena->fast_chunks, told->fast_chunks);
+    assert_int_equal(arena->fast_bytes, told->fast_bytes);
+    /* malloc_info sums raw size words: one too many for each free chunk; top is one chunk. */
+    assert_int_equal(arena->free_chunks + 1, told->rest_chunks);
+    assert_int_equal(
+        arena->free_bytes + arena->top_bytes + arena->free_chunks, told->rest_bytes);
+    assert_int_equal(arena->held_bytes, arena->in_use_bytes + arena->free_bytes +
+                                            arena->fast_bytes + arena->top_bytes +
+                                            arena->overhead_bytes);
+}
+
+static void compare(const struct glibc_facts *glibc, const struct report *report)
+{
+    uint64_t in_use = 0, freed = 0, held = 0;
+
+    if (glibc->state != FACT_OK) {
+        fail_msg("%s: %s", fact_state_names[glibc->state], glibc->why);
+    }
+    assert_int_equal(glibc->arena_count, report->arena_count);
+    for (size_t i = 0; i < glibc->arena_count; i++) {
+        const struct glibc_arena *arena = &glibc->arenas[i];
+        compare_arena(arena, &report->arenas[i]);
+        held += arena->held_bytes;
+        in_use += arena->in_use_bytes + arena->overhead_bytes;
+        freed += arena->free_bytes + arena->fast_bytes + arena->top_bytes;
+    }
+    assert_int_equal(held, report->arena_bytes);
+    assert_int_equal(in_use, report->in_use_bytes);
+    assert_int_equal(freed, report->free_bytes);
+    assert_int_equal(glibc->parameters.state, FACT_OK);
+    assert_int_equal(glibc->parameters.mmapped_blocks, report->mmapped_blocks);
+    assert_int_equal(glibc->parameters.mmapped_bytes, report->mmapped_bytes);
+    assert_int_equal(glibc->arenas[0].top_bytes, report->top_bytes);
+}
+
+static void compare_trim(struct target_process *target, const struct glibc_facts *glibc)
+{
+    uint64_t predicted = 0, before, after, gained, tolerance;
+
+    for (size_t i = 0; i < glibc->arena_count; i++) {
+        predicted += glibc->arenas[i].trim_gain_bytes;
+    }
+    before = target_anonymous_bytes(target);
+    target_send(target, "trim");
+    target_expect(target, "trimmed");
+    after = target_anonymous_bytes(target);
+    gained = before > after ? before - after : 0;
+    tolerance = gained / TRIM_TOLERANCE_SHARE;
+    if (tolerance < TRIM_TOLERANCE_BYTES) {
+        tolerance = TRIM_TOLERANCE_BYTES;
+    }
+    print_message("    trim: predicted %lu KiB, measured %lu KiB\n", predicted / 1024,
+        gained / 1024);
+    assert_in_range(
+        predicted, gained > tolerance ? gained - tolerance : 0, gained + tolerance);
+}
+
+/* Starts the shape, compares, trims, compares again. */
+static void check_shape(void **state)
+{
+    const struct shape *shape = *state;
+    const char *const arguments[] = {shape->program, shape->name, shape->megabytes, NULL};
+    static struct report report;
+    struct target_process target;
+    struct facts facts;
+
+    target_start(&target, arguments, shape->environment);
+    target_read_report(&target, &report);
+    collect(&target, &facts);
+    compare(&facts.processes[0].glibc, &report);
+    compare_trim(&target, &facts.processes[0].glibc);
+    region_release(&facts.region);
+
+    target_send(&target, "report");
+    target_read_report(&target, &report);
+    collect(&target, &facts);
+    compare(&facts.processes[0].glibc, &report);
+    region_release(&facts.region);
+    target_stop(&target);
+}
+
+#define DYNAMIC STRATA_HEAP_TARGET
+#define STATIC STRATA_HEAP_TARGET_STATIC
+
+static struct shape single = {DYNAMIC, "single", "60", NULL};
+static struct shape threads = {DYNAMIC, "threads", "200", NULL};
+static struct shape arena_max = {DYNAMIC, "arena-max", "60", NULL};
+static struct shape large_arena = {DYNAMIC, "large-arena", "200", NULL};
+static struct shape mmapped = {DYNAMIC, "mmapped", "0", NULL};
+static struct shape static_binary = {STATIC, "threads", "60", NULL};
+static struct shape static_single = {STATIC, "single", "30", NULL};
+static struct shape pinned = {DYNAMIC, "pinned", "100", NULL};
+static struct shape no_tcache = {
+    DYNAMIC, "threads", "60", "GLIBC_TUNABLES=glibc.malloc.tcache_count=0"};
+static struct shape huge_pages = {
+    DYNAMIC, "single", "60", "GLIBC_TUNABLES=glibc.malloc.hugetlb=1"};
+static struct shape huge_threads = {
+    DYNAMIC, "threads", "60", "GLIBC_TUNABLES=glibc.malloc.hugetlb=1"};
+static struct shape odd_tunables = {DYNAMIC, "threads", "60",
+    "GLIBC_TUNABLES=glibc.malloc.top_pad=1000000:glibc.malloc.trim_threshold=7000000:"
+    "glibc.malloc.mmap_max=100:glibc.malloc.tcache_max=500:glibc.malloc.arena_test=3"};
+
+#define SHAPE(variable)                                                                  \
+    {                                                                                    \
+#        variable, check_shape, NULL, NULL, &(variable)                                  \
+    }
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SHAPE(single),
+        SHAPE(threads),
+        SHAPE(arena_max),
+        SHAPE(large_arena),
+        SHAPE(mmapped),
+        SHAPE(static_binary),
+        SHAPE(static_single),
+        SHAPE(pinned),
+        SHAPE(no_tcache),
+        SHAPE(huge_pages),
+        SHAPE(huge_threads),
+        SHAPE(odd_tunables),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
