@@ -1,0 +1,49 @@
+"""Timing of whole commands for the benchmarks: medians of several runs, and their own memory."""
+import os
+import statistics
+import subprocess
+import time
+
+ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), ".."))
+BUILD = os.environ.get("STRATA_BUILD", os.path.join(ROOT, "build", "release"))
+STRATA = os.path.join(BUILD, "src", "cmd", "strata")
+
+
+class Measured:
+    def __init__(self, name, seconds, cpu_seconds, peak_bytes):
+        self.name, self.seconds = name, seconds
+        self.cpu_seconds, self.peak_bytes = cpu_seconds, peak_bytes
+
+    def row(self, base=None):
+        ratio = f"{self.seconds / base.seconds:8.1f} x" if base else " " * 10
+        return (f"{self.name:34} {self.seconds * 1000:10.1f} ms {self.cpu_seconds * 1000:10.1f} ms cpu "
+                f"{self.peak_bytes / 1048576:8.1f} MiB {ratio}")
+
+
+def run_once(command):
+    """(wall seconds, cpu seconds, peak RSS) of one command, which must succeed."""
+    start = time.perf_counter()
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE) as process:
+        errors = process.stderr.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    seconds = time.perf_counter() - start
+    if process.returncode not in (0, 1, 5):
+        raise SystemExit(f"'{' '.join(command)}' failed with {process.returncode}: {errors.decode()}")
+    return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+
+
+def measure(name, command, runs=7):
+    """Medians; the first run only warms caches and is not counted."""
+    run_once(command)
+    results = [run_once(command) for _ in range(runs)]
+    seconds, cpu, peak = zip(*results)
+    return Measured(name, statistics.median(seconds), statistics.median(cpu), max(peak))
+
+
+def print_machine():
+    with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
+        model = [line.split(":", 1)[1].strip() for line in file if line.startswith("model name")]
+    print(f"machine: {os.cpu_count()} x {model[0] if model else 'unknown processor'}, "
+          f"kernel {os.uname().release}, load {os.getloadavg()[0]:.1f}")
