@@ -15,7 +15,7 @@ enum { LONGEST_SECONDS = 600, BLOCK_BYTES = 1000, LARGEST_KIB = 1 << 20 };
 
 static void touch(size_t bytes)
 {
-    char *block = malloc(bytes);
+    char *block = malloc(bytes + 1);
 
     if (block == NULL) {
         exit(1);
