@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "facts/cgroup_tree.h"
+#include "facts/collect_host.h"
 #include "facts/collection.h"
 #include "facts/frames.h"
 #include "facts/gap.h"
@@ -236,6 +237,21 @@ int facts_collect(struct facts_root *root, const char *target, unsigned what,
     }
     if (rc == -ENOMEM) {
         error_set(error, rc, "cannot read '%s': out of memory", target);
+    }
+    return collection_end(&collection, rc);
+}
+
+int facts_collect_host(
+    struct facts_root *root, unsigned what, struct facts *facts, struct error *error)
+{
+    struct collection collection;
+    int rc = collection_begin(&collection, root, what, facts);
+
+    if (rc == 0) {
+        rc = collect_host(&collection, error);
+    }
+    if (rc == -ENOMEM) {
+        error_set(error, rc, "cannot read the processes of the host: out of memory");
     }
     return collection_end(&collection, rc);
 }

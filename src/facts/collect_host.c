@@ -6,12 +6,12 @@
  * are read without it first, and then the largest get it, within a budget of CPU time. The
  * others have no PSS: it is missing, and a gap says so.
  */
-#include "facts/collect.h"
+#include "facts/collect_host.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "facts/collection.h"
+#include "facts/collect.h"
 #include "facts/gap.h"
 #include "facts/host.h"
 #include "facts/process_list.h"
@@ -116,7 +116,7 @@ static int read_rollups(struct process_reader *reader)
     return 0;
 }
 
-static int collect(struct collection *collection, struct error *error)
+int collect_host(struct collection *collection, struct error *error)
 {
     struct process_reader *reader = &collection->reader;
     struct facts *facts = reader->facts;
@@ -150,19 +150,4 @@ static int collect(struct collection *collection, struct error *error)
         rc = read_rollups(reader);
     }
     return rc;
-}
-
-int facts_collect_host(
-    struct facts_root *root, unsigned what, struct facts *facts, struct error *error)
-{
-    struct collection collection;
-    int rc = collection_begin(&collection, root, what, facts);
-
-    if (rc == 0) {
-        rc = collect(&collection, error);
-    }
-    if (rc == -ENOMEM) {
-        error_set(error, rc, "cannot read the processes of the host: out of memory");
-    }
-    return collection_end(&collection, rc);
 }

@@ -1,9 +1,9 @@
 /*
  * process_memory.c - the one place where the readers of a target's memory are called.
  *
- * Order matters twice: later readers use what earlier ones found, and when two claim the same
- * bytes, the earlier claim stands. Allocators are told first, then their heaps are walked, then
- * thread stacks are looked for in what is left.
+ * Later readers use what earlier ones found: which allocators there are decides which heaps
+ * are walked. Each adds the spans it recognised; span_list_settle() decides between two
+ * that claim the same bytes.
  */
 #include "facts/process_memory.h"
 
