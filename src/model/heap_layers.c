@@ -18,6 +18,7 @@
 
 #include "base/number.h"
 #include "model/known.h"
+#include "model/zend_layers.h"
 
 /* Sums over the arenas, and how sure they are. */
 struct arena_sums {
@@ -101,7 +102,9 @@ static int set_residency_layers(struct region *region, struct process_view *view
     if (sums->with_residency == 0 && sums->walked > 0) {
         static const char why[] = "pagemap could not be read: which free pages are "
                                   "resident is not known (sudo would give it)";
-        const enum fact_state state = (enum fact_state)glibc->arenas[0].resident_state;
+        const enum fact_state state =
+            glibc->arena_count > 0 ? (enum fact_state)glibc->arenas[0].resident_state
+                                   : FACT_ABSENT;
         amounts->free_resident = amounts->never_touched = (struct amounts){.bytes = {0}};
         error = layer_missing(&view->layers[LAYER_FREE_RESIDENT],
             state_is_known(state) ? FACT_MALFORMED : state, why);
@@ -170,7 +173,7 @@ static int set_without_glibc(struct region *region, struct process_view *view)
                                     : "glibc malloc could not be read");
 }
 
-static const char *source_text(
+static const char *glibc_source(
     struct region *region, const struct glibc_facts *glibc, const struct arena_sums *sums)
 {
     const char *version = glibc->version != NULL ? glibc->version : "unknown version";
@@ -187,38 +190,82 @@ static const char *source_text(
         glibc->parameters.mmapped_blocks);
 }
 
-int heap_layers_build(
-    struct region *region, struct process_view *view, struct heap_amounts *amounts)
+/* Names every heap that was counted. */
+static const char *source_text(struct region *region, const struct process_facts *process,
+    const char *glibc, const struct zend_sums *zend)
 {
-    const struct process_facts *process = view->facts;
-    const struct glibc_facts *glibc = &process->glibc;
-    struct arena_sums sums = {.stale = glibc->state == FACT_STALE};
-    const char *source;
-    int error;
-
-    *amounts = (struct heap_amounts){.held.bytes = {0}};
-    if (!state_is_known(glibc->state)) {
-        return set_without_glibc(region, view);
+    if (zend->heaps == 0) {
+        return glibc;
     }
+    return region_printf(region, "%s%sPHP %s: %zu heap%s", glibc != NULL ? glibc : "",
+        glibc != NULL ? "; " : "",
+        process->zend.version != NULL ? process->zend.version : "of unknown version",
+        zend->heaps, zend->heaps == 1 ? "" : "s");
+}
+
+static void add_glibc(const struct process_facts *process, struct heap_amounts *amounts,
+    struct arena_sums *sums)
+{
+    const struct glibc_facts *glibc = &process->glibc;
+
+    sums->stale = glibc->state == FACT_STALE;
     for (size_t i = 0; i < glibc->arena_count; i++) {
         if (state_is_known(glibc->arenas[i].state)) {
-            add_arena(amounts, &glibc->arenas[i], &sums);
+            add_arena(amounts, &glibc->arenas[i], sums);
         }
     }
-    if (sums.walked < glibc->arena_count) {
-        sums.stale = true;
-        sums.plus_minus_bytes =
-            number_add(sums.plus_minus_bytes, unread_span_bytes(process));
+    if (sums->walked < glibc->arena_count) {
+        sums->stale = true;
+        sums->plus_minus_bytes =
+            number_add(sums->plus_minus_bytes, unread_span_bytes(process));
     }
     if (state_is_known(glibc->parameters.state)) {
         amounts_add(&amounts->held, PART_GLIBC_MMAPPED, glibc->parameters.mmapped_bytes);
         amounts_add(
             &amounts->in_use, PART_GLIBC_MMAPPED, glibc->parameters.mmapped_bytes);
     } else {
-        sums.stale = true;
+        sums->stale = true;
     }
-    source = source_text(region, glibc, &sums);
-    error = set_layer(region, &view->layers[LAYER_HELD], &amounts->held, &sums, source);
+}
+
+static void add_zend(const struct process_facts *process, struct heap_amounts *amounts,
+    struct arena_sums *sums, struct zend_sums *zend)
+{
+    zend_layers_add(process, amounts, zend);
+    sums->walked += zend->heaps;
+    sums->with_residency += zend->with_residency;
+    sums->stale = sums->stale || zend->stale;
+    sums->plus_minus_bytes = number_add(sums->plus_minus_bytes, zend->plus_minus_bytes);
+}
+
+int heap_layers_build(
+    struct region *region, struct process_view *view, struct heap_amounts *amounts)
+{
+    const struct process_facts *process = view->facts;
+    const bool with_glibc = state_is_known(process->glibc.state);
+    struct arena_sums sums = {0};
+    struct zend_sums zend;
+    const char *source;
+    int error = 0;
+
+    *amounts = (struct heap_amounts){.held.bytes = {0}};
+    if (with_glibc) {
+        add_glibc(process, amounts, &sums);
+    }
+    /* The text counts arenas, so it is made before the heaps of PHP join the sums. */
+    const char *glibc = with_glibc ? glibc_source(region, &process->glibc, &sums) : NULL;
+    add_zend(process, amounts, &sums, &zend);
+    if (!with_glibc && zend.heaps == 0) {
+        return set_without_glibc(region, view);
+    }
+    source = source_text(region, process, glibc, &zend);
+    if (zend.heaps > 0) {
+        error = zend_layers_tracked(region, process, &zend, &view->layers[LAYER_TRACKED]);
+    }
+    if (error == 0) {
+        error =
+            set_layer(region, &view->layers[LAYER_HELD], &amounts->held, &sums, source);
+    }
     if (error == 0) {
         error = set_layer(
             region, &view->layers[LAYER_IN_USE], &amounts->in_use, &sums, source);

@@ -19,6 +19,7 @@
 #include "base/number.h"
 #include "model/known.h"
 #include "model/mapping_kind.h"
+#include "model/zend_layers.h"
 
 enum {
     /* Loader and TLS mappings are a few pages; no allocator maps less than this. */
@@ -513,5 +514,7 @@ int partition_build(struct region *scratch, const struct process_facts *process,
     for (size_t i = 0; i < divider.arena_count; i++) {
         divide_arena(partition, &process->glibc.arenas[i], &divider.arenas[i]);
     }
+    zend_layers_split(process, &partition->rss);
+    zend_layers_split(process, &partition->pss);
     return 0;
 }
