@@ -13,6 +13,7 @@
 #include "facts/cgroup_tree.h"
 #include "facts/collect_host.h"
 #include "facts/collection.h"
+#include "facts/fpm.h"
 #include "facts/frames.h"
 #include "facts/gap.h"
 #include "facts/host.h"
@@ -219,6 +220,9 @@ static int collect(struct collection *collection, const char *text, struct error
     }
     if (rc == 0) {
         rc = read_bill(collection);
+    }
+    if (rc == 0 && (reader->what & COLLECT_SERVICES) != 0) {
+        rc = fpm_read(reader->root, facts);
     }
     if (rc == 0) {
         check_members(collection, text, &target);

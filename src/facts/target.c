@@ -15,6 +15,7 @@
 #include "base/number.h"
 #include "facts/cgroup_path.h"
 #include "facts/cgroup_tree.h"
+#include "facts/fpm.h"
 #include "facts/process_folder.h"
 #include "facts/process_list.h"
 #include "facts/process_name.h"
@@ -24,8 +25,6 @@
 enum { SIMILAR_MAX = 5, SIMILAR_BYTES_MIN = 3, STATUS_MAX_BYTES = 64 << 10 };
 
 #define POOL_PREFIX "pool:"
-#define FPM_POOL_TITLE "php-fpm: pool "
-#define FPM_MASTER_TITLE "php-fpm: master process"
 
 struct finder {
     struct facts_root *root;
