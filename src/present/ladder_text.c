@@ -9,6 +9,7 @@
 #include "present/ladder_text.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/quantity.h"
 
@@ -23,6 +24,7 @@ enum {
     GAP_INDENT = 2,
     GAP_BYTES = 192,
     SHOWN_PARTS = 8,
+    VISIBLE_BYTES = 52429, /* less than this is 0.0 MiB */
 };
 
 static bool is_known(const struct layer *layer)
@@ -65,7 +67,7 @@ static void missing_row(struct page *page, const char *name, const struct layer 
 
 static void uncertainty(struct page *page, const struct layer *layer)
 {
-    if (layer->plus_minus_bytes > 0) {
+    if (layer->plus_minus_bytes >= (page->style->exact_bytes ? 1 : VISIBLE_BYTES)) {
         page_at(page, page->column + 1);
         page_printf(page, INK_DIM, "%s%s", page_plus_minus(page),
             amount(page, layer->plus_minus_bytes).text);
@@ -164,8 +166,8 @@ static void resident_variant(
 
 static void resident_variants(struct page *page, const struct snapshot *snapshot)
 {
-    resident_variant(page, &snapshot->layers[LAYER_PSS],
-        "pss: of these, with shared pages divided by their users");
+    resident_variant(
+        page, &snapshot->layers[LAYER_PSS], "pss: shared pages divided by their users");
     if (snapshot->member_count > 1) {
         resident_variant(page, &snapshot->layers[LAYER_UNIQUE],
             "unique: frames of all members, each counted once");
@@ -255,36 +257,57 @@ static void residual_row(struct page *page, const struct snapshot *snapshot)
         "residual: resident, and in no part");
 }
 
+/* The residual row shows this part already: the same bytes, by another name. */
+static bool is_residual(const struct snapshot *snapshot, const struct part *part)
+{
+    const struct layer *residual = &snapshot->layers[LAYER_RESIDUAL];
+
+    return strcmp(part->id, "unexplained") == 0 && is_known(residual) &&
+           residual->bytes >= 0 && part->bytes == bytes_of(residual);
+}
+
+static void folded_row(
+    struct page *page, size_t count, uint64_t bytes, const struct layer *resident)
+{
+    char title[QUANTITY_TEXT_BYTES];
+
+    (void)snprintf(
+        title, sizeof(title), "%zu smaller part%s", count, count > 1 ? "s" : "");
+    part_row(page, amount(page, bytes).text,
+        quantity_percent(bytes, bytes_of(resident)).text, title);
+}
+
 void resident_text(struct page *page, const struct snapshot *snapshot)
 {
     const struct layer *resident = &snapshot->layers[LAYER_RESIDENT];
-    uint64_t whole = bytes_of(resident);
     size_t shown = page->style->unfolded ? resident->part_count
                                          : layer_shown_parts(resident, SHOWN_PARTS);
-    uint64_t folded = 0;
+    uint64_t folded_bytes = 0;
+    size_t folded = 0;
 
     if (!is_known(resident)) {
         return;
     }
     page_heading(page, "Resident");
-    page_printf(page, INK_DIM, ": where the %s are", amount(page, whole).text);
+    page_printf(
+        page, INK_DIM, ": where the %s are", amount(page, bytes_of(resident)).text);
     page_end_line(page);
     for (size_t i = 0; i < resident->part_count; i++) {
         const struct part *part = &resident->parts[i];
+        if (is_residual(snapshot, part)) {
+            continue;
+        }
         if (i < shown) {
             struct quantity bytes = part_amount(page, part);
-            part_row(
-                page, bytes.text, quantity_percent(part->bytes, whole).text, part->title);
+            part_row(page, bytes.text,
+                quantity_percent(part->bytes, bytes_of(resident)).text, part->title);
         } else {
-            folded += part->bytes;
+            folded_bytes += part->bytes;
+            folded++;
         }
     }
-    if (shown < resident->part_count) {
-        char title[QUANTITY_TEXT_BYTES];
-        (void)snprintf(
-            title, sizeof(title), "%zu smaller parts", resident->part_count - shown);
-        part_row(
-            page, amount(page, folded).text, quantity_percent(folded, whole).text, title);
+    if (folded > 0) {
+        folded_row(page, folded, folded_bytes, resident);
     }
     residual_row(page, snapshot);
 }

@@ -2,9 +2,8 @@
  * page.c - the only place that knows about columns, colours and box characters.
  *
  * Invariant: column is where the next character will stand, blanks included; blanks are
- * written by flush_blanks() alone. Colours are switched on and off around each text, so
- * that no padding is coloured and a cut output leaves the terminal as it was after at
- * most one text.
+ * written by flush_blanks() alone. Colours are switched off at the end of each text and
+ * line, so that no padding is coloured and a cut output spoils one line at most.
  */
 #include "present/page.h"
 
@@ -57,15 +56,21 @@ static void end_ink(struct page *page, enum ink ink)
     }
 }
 
+static void put_bare(struct page *page, const char *text)
+{
+    flush_blanks(page);
+    safe_text_append(page->buffer, text, page->style->utf8);
+    page->column += safe_text_columns(text, page->style->utf8);
+}
+
 void page_put(struct page *page, enum ink ink, const char *text)
 {
     if (*text == '\0') {
         return;
     }
     begin_ink(page, ink);
-    safe_text_append(page->buffer, text, page->style->utf8);
+    put_bare(page, text);
     end_ink(page, ink);
-    page->column += safe_text_columns(text, page->style->utf8);
 }
 
 void page_printf(struct page *page, enum ink ink, const char *format, ...)
@@ -195,18 +200,25 @@ static char *first_word(struct page *page, const char *text)
     return word;
 }
 
+static void break_line(struct page *page, enum ink ink, int indent)
+{
+    end_ink(page, ink);
+    page_end_line(page);
+    page_at(page, indent);
+    begin_ink(page, ink);
+}
+
 /* Puts word behind a blank, or on the next line when it does not fit on this one. */
 static void put_wrapped(struct page *page, enum ink ink, const char *word, int indent)
 {
     int columns = safe_text_columns(word, page->style->utf8);
 
     if (page->column > indent && page->column + 1 + columns > page->width) {
-        page_end_line(page);
-        page_at(page, indent);
+        break_line(page, ink, indent);
     } else if (page->column > indent) {
         page_at(page, page->column + 1);
     }
-    page_put(page, ink, word);
+    put_bare(page, word);
 }
 
 void page_paragraph(struct page *page, enum ink ink, const char *text, int indent)
@@ -214,6 +226,7 @@ void page_paragraph(struct page *page, enum ink ink, const char *text, int inden
     if (page->column < indent) {
         page_at(page, indent);
     }
+    begin_ink(page, ink);
     while (*text != '\0') {
         char *word = first_word(page, text);
         if (word == NULL) {
@@ -225,11 +238,11 @@ void page_paragraph(struct page *page, enum ink ink, const char *text, int inden
         }
         free(word);
         if (*text == '\n') {
-            page_end_line(page);
-            page_at(page, indent);
+            break_line(page, ink, indent);
         }
         text += *text != '\0' ? 1 : 0;
     }
+    end_ink(page, ink);
     page_end_line(page);
 }
 

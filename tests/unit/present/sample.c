@@ -316,6 +316,36 @@ static struct gap pool_gaps[] = {
     {(char *)"kpagecount", 0, FACT_DENIED, (char *)"needs CAP_SYS_ADMIN: sudo"},
 };
 static struct glibc_arena pool_arenas[POOL_COUNT];
+static struct zend_bin pool_bins[] = {{8, 1, 1, 512, 500}, {16, 0, 0, 0, 0}};
+static struct zend_heap_facts pool_heaps[] = {
+    {.address = 0x7f0000200040,
+        .state = FACT_OK,
+        .used_bytes = 391234,
+        .real_bytes = MIB(2),
+        .limit_bytes = {.value = MIB(128), .state = FACT_OK},
+        .chunks = 1,
+        .free_pages = 400,
+        .resident_state = FACT_DENIED,
+        .deep_state = FACT_OK,
+        .gc_bytes = KIB(8),
+        .bins = pool_bins,
+        .bin_count = COUNT_OF(pool_bins)},
+    {.address = 0x7f0000400040,
+        .state = FACT_ABSENT,
+        .custom = true,
+        .why = (char *)"the heap has handlers of its own",
+        .deep_why = (char *)"no page map",
+        .used_bytes = 1},
+};
+static struct fpm_worker_facts pool_workers[] = {
+    {.pid = 101, .state = (char *)"Idle", .requests = 7}};
+static struct fpm_pool_facts pool_settings[] = {{.name = (char *)"www",
+    .config_state = FACT_OK,
+    .max_children = {.value = 12, .state = FACT_OK},
+    .status_state = FACT_ABSENT,
+    .status_why = (char *)"pm.status_path is not set",
+    .workers = pool_workers,
+    .worker_count = COUNT_OF(pool_workers)}};
 
 static void fill_pool_member(size_t i)
 {
@@ -335,6 +365,10 @@ static void fill_pool_member(size_t i)
         .cgroup_index = -1,
         .glibc = {.state = FACT_OK, .arenas = &pool_arenas[i], .arena_count = 1},
     };
+    if (i == 0) {
+        pool_processes[i].zend = (struct zend_facts){
+            .state = FACT_OK, .heaps = pool_heaps, .heap_count = COUNT_OF(pool_heaps)};
+    }
     view->facts = &pool_processes[i];
     no_layers(view->layers);
     view->layers[LAYER_IN_USE] = known(LAYER_IN_USE, MIB(3), "glibc");
@@ -366,6 +400,8 @@ void sample_pool(struct sample *sample)
     sample->snapshot.rss_sum_bytes = MIB(345);
     sample->facts.target_kind = TARGET_POOL;
     sample->facts.target_name = (char *)"pool:www";
+    sample->facts.fpm_pools = pool_settings;
+    sample->facts.fpm_pool_count = COUNT_OF(pool_settings);
     sample->facts.processes = pool_processes;
     sample->facts.process_count = POOL_COUNT;
     sample->facts.target_cgroup = -1;

@@ -110,6 +110,29 @@ static void colours_text_but_not_blanks(void **state)
     assert_string_equal(buffer_text(&buffer), "  \033[33mx\033[0my");
 }
 
+static void colours_each_line_of_a_paragraph(void **state)
+{
+    (void)state;
+    style.color = true;
+    page_paragraph(&page, INK_DIM,
+        "wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww in a line, and "
+        "1.5 MiB",
+        2);
+    assert_string_equal(buffer_text(&buffer),
+        "  \033[2mwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww in a line, and\033[0m\n"
+        "  \033[2m1.5 MiB\033[0m\n");
+}
+
+static void does_not_part_a_number_from_its_unit(void **state)
+{
+    (void)state;
+    page_paragraph(&page, INK_PLAIN,
+        "this sentence is as long as the line but for the whole 1.5 MiB, and 3 % of it",
+        0);
+    assert_string_equal(buffer_text(&buffer), "this sentence is as long as the line but "
+                                              "for the whole\n1.5 MiB, and 3 % of it\n");
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -122,6 +145,8 @@ int main(void)
         CASE(never_wraps_what_is_to_be_pasted),
         CASE(draws_bars_in_eighths_or_marks),
         CASE(colours_text_but_not_blanks),
+        CASE(colours_each_line_of_a_paragraph),
+        CASE(does_not_part_a_number_from_its_unit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
