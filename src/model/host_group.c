@@ -1,7 +1,7 @@
 /*
  * host_group.c - services out of a flat list of processes.
  *
- * Each process gets a key: its name, its unit or container when it is in one, else the
+ * Each process gets a key: its name, its service or container when it is in one, else the
  * topmost ancestor of the same name. Sorting by the key makes groups of neighbours, so
  * that thousands of processes cost one sort.
  */
@@ -20,7 +20,7 @@ struct member {
     const struct process_facts *process;
     const char *name; /* never NULL */
     const char *pool; /* name of the php-fpm pool, or NULL */
-    int32_t service;  /* index of the cgroup of its unit or container, or -1 */
+    int32_t service;  /* index of the cgroup of its service or container, or -1 */
     int32_t ancestor; /* pid, when there is no service; the master of a pool */
 };
 
@@ -82,6 +82,16 @@ static int32_t topmost_of_name(
     return member->process->pid;
 }
 
+static bool is_service(const struct cgroup_facts *cgroup)
+{
+    static const char suffix[] = ".service";
+    size_t bytes = cgroup->unit != NULL ? strlen(cgroup->unit) : 0;
+
+    return cgroup->container_id != NULL ||
+           (bytes >= sizeof(suffix) &&
+               strcmp(cgroup->unit + bytes - (sizeof(suffix) - 1), suffix) == 0);
+}
+
 static struct member describe(
     const struct facts *host, const struct process_facts *process)
 {
@@ -92,8 +102,7 @@ static struct member describe(
         member.name = process->name;
     }
     if (index >= 0 && (size_t)index < host->cgroup_count &&
-        (host->cgroups[index].unit != NULL ||
-            host->cgroups[index].container_id != NULL)) {
+        is_service(&host->cgroups[index])) {
         member.service = index;
     }
     if (process->title != NULL &&

@@ -10,7 +10,7 @@
 /*
  * Splits the facts of a host into facts of one process or pool each, by the rule of
  * `strata explain NAME`: processes of one name belong together when one is the ancestor of
- * the others, or all are in the same unit or container; workers of a php-fpm pool are
+ * the others, or all are in the same service or container; workers of a php-fpm pool are
  * "pool:NAME". Every process is in exactly one group. The groups are taken from region,
  * share everything else with host (which must live longer), carry no gaps and need no
  * release. Pure. 0 or -ENOMEM.

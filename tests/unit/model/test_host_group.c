@@ -76,10 +76,11 @@ static void joins_workers_and_their_master(void **state)
 
 static void joins_strangers_of_one_unit_only_by_name(void **state)
 {
-    struct cgroup_facts cgroups[] = {{.unit = (char *)"a.service"}, {0}};
+    struct cgroup_facts cgroups[] = {
+        {.unit = (char *)"a.service"}, {.unit = (char *)"session-1.scope"}};
     struct process_facts processes[] = {process(2, 1, "postgres"),
         process(3, 1, "postgres"), process(4, 1, "helper"), process(5, 1, "postgres"),
-        process(6, 1, "postgres")};
+        process(6, 1, "postgres"), process(7, 1, "postgres")};
 
     (void)state;
     host.cgroups = cgroups;
@@ -88,9 +89,10 @@ static void joins_strangers_of_one_unit_only_by_name(void **state)
         processes[i].cgroup_index = 0;
     }
     processes[3].cgroup_index = 1;
-    processes[4].cgroup_index = 7;
-    build(processes, 5);
-    assert_int_equal(group_count, 4);
+    processes[4].cgroup_index = 1;
+    processes[5].cgroup_index = 7;
+    build(processes, 6);
+    assert_int_equal(group_count, 5);
     assert_ptr_equal(group_of(2), group_of(3));
     assert_int_equal(group_of(2)->target_cgroup, 0);
     assert_int_equal(group_of(5)->process_count, 1);
