@@ -25,6 +25,7 @@
 #include "facts/cgroup_lines.h"
 #include "facts/cgroup_path.h"
 #include "facts/cgroup_values.h"
+#include "facts/container_mounts.h"
 #include "facts/pressure.h"
 
 enum {
@@ -300,6 +301,12 @@ static int read_charges(
     return rc;
 }
 
+/* Processes of a unit without memory accounting are billed to its slice. */
+static bool is_vague(const char *unit)
+{
+    return unit == NULL || slice_ends_with((struct slice){unit, strlen(unit)}, ".slice");
+}
+
 static int take_identity(
     struct region *region, const struct cgroup_lines *lines, struct cgroup_facts *cgroup)
 {
@@ -313,7 +320,7 @@ static int take_identity(
         if (others[i] != NULL) {
             rc = cgroup_path_identify(others[i], region, &other);
         }
-        if (identity.unit == NULL) {
+        if (is_vague(identity.unit) && other.unit != NULL) {
             identity.unit = other.unit;
         }
         if (identity.runtime == NULL) {
@@ -392,6 +399,24 @@ static int read_cgroup(struct cgroup_reader *reader, const struct cgroup_lines *
     return rc == 0 ? read_hybrid_pressure(reader, lines->unified, cgroup) : rc;
 }
 
+/* Where the path tells nothing, the mounts of a process in the cgroup may. */
+static int look_at_mounts(struct cgroup_reader *reader, int process_fd,
+    struct region *region, struct cgroup_facts *cgroup)
+{
+    struct cgroup_identity identity = {0};
+    int rc = facts_read_file(
+        reader->root, process_fd, "mountinfo", MOUNTINFO_MAX_BYTES, &reader->scratch);
+
+    if (rc != 0) {
+        return rc == -ENOMEM ? rc : 0;
+    }
+    rc = container_mounts_identify(buffer_text(&reader->scratch), region, &identity);
+    cgroup->runtime = identity.runtime;
+    cgroup->container_id = identity.container_id;
+    cgroup->pod_uid = identity.pod_uid;
+    return rc;
+}
+
 /* The index of the cgroup that is known by path, or -1. The newest is the likeliest. */
 static int32_t find_known(const struct facts *facts, const char *path)
 {
@@ -409,8 +434,9 @@ static int32_t find_known(const struct facts *facts, const char *path)
     return -1;
 }
 
+/* process_fd -1: no process is known to be in it. */
 static int add_cgroup(struct cgroup_reader *reader, const struct cgroup_lines *lines,
-    struct facts *facts, int32_t *index)
+    int process_fd, struct facts *facts, int32_t *index)
 {
     const char *path = lines->memory != NULL ? lines->memory : lines->unified;
     struct cgroup_facts *cgroup;
@@ -429,6 +455,9 @@ static int add_cgroup(struct cgroup_reader *reader, const struct cgroup_lines *l
         return -ENOMEM;
     }
     int rc = read_cgroup(reader, lines, &facts->region, cgroup);
+    if (rc == 0 && process_fd >= 0 && cgroup->namespaced && cgroup->runtime == NULL) {
+        rc = look_at_mounts(reader, process_fd, &facts->region, cgroup);
+    }
     if (rc == 0) {
         *index = (int32_t)facts->cgroup_count++;
     }
@@ -450,7 +479,7 @@ int cgroup_read_process(
     region_init(&region, LINES_REGION_BYTES);
     rc = cgroup_lines_parse(buffer_text(&reader->scratch), &region, &lines);
     if (rc == 0) {
-        rc = add_cgroup(reader, &lines, facts, index);
+        rc = add_cgroup(reader, &lines, process_fd, facts, index);
     }
     region_release(&region);
     return rc;
@@ -470,5 +499,5 @@ int cgroup_read_path(
         return -EINVAL;
     }
     *(reader->version == VERSION_1 ? &lines.memory : &lines.unified) = copy;
-    return add_cgroup(reader, &lines, facts, index);
+    return add_cgroup(reader, &lines, -1, facts, index);
 }

@@ -10,41 +10,56 @@
 #include "facts/mountinfo.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <string.h>
-
-#include "base/slice.h"
 
 /* Places of the fields in front of the optional ones, and behind the lone "-". */
 enum { FIELD_ROOT = 3, FIELD_POINT = 4, FIELDS_IN_FRONT = 6 };
 
-/* 1 or 2 when the line is a hierarchy that can bill memory, else 0. */
-static uint32_t parse_line(struct slice line, struct slice *root, struct slice *point)
+static bool parse_line(struct slice text, struct mountinfo_line *line)
 {
     struct slice field;
-    struct slice type;
     struct slice source;
 
     for (int i = 0; i < FIELDS_IN_FRONT; i++) {
-        if (!slice_next(&line, ' ', &field)) {
-            return 0;
+        if (!slice_next(&text, ' ', &field)) {
+            return false;
         }
         if (i == FIELD_ROOT) {
-            *root = field;
+            line->root = field;
         } else if (i == FIELD_POINT) {
-            *point = field;
+            line->point = field;
         }
     }
-    while (slice_next(&line, ' ', &field) && !slice_is(field, "-")) {
+    while (slice_next(&text, ' ', &field) && !slice_is(field, "-")) {
     }
-    if (!slice_next(&line, ' ', &type) || !slice_next(&line, ' ', &source) ||
-        !slice_starts_with(*root, "/") || !slice_starts_with(*point, "/")) {
-        return 0;
+    if (!slice_next(&text, ' ', &line->type) || !slice_next(&text, ' ', &source)) {
+        return false;
     }
-    if (slice_is(type, "cgroup2")) {
+    line->options = text;
+    return slice_starts_with(line->root, "/") && slice_starts_with(line->point, "/");
+}
+
+bool mountinfo_next(struct slice *rest, struct mountinfo_line *line)
+{
+    struct slice text;
+
+    while (slice_next(rest, '\n', &text)) {
+        if (parse_line(text, line)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* 1 or 2 when the line is a hierarchy that can bill memory, else 0. */
+static uint32_t memory_version(const struct mountinfo_line *line)
+{
+    if (slice_is(line->type, "cgroup2")) {
         return 2;
     }
-    return slice_is(type, "cgroup") && slice_list_has(line, ',', "memory") ? 1 : 0;
+    return slice_is(line->type, "cgroup") && slice_list_has(line->options, ',', "memory")
+               ? 1
+               : 0;
 }
 
 static int octal(const char *text)
@@ -84,7 +99,7 @@ static char *copy_unescaped(struct region *region, struct slice slice)
 }
 
 static int add_mount(struct region *region, struct cgroup_mounts *mounts,
-    uint32_t version, struct slice root, struct slice point)
+    uint32_t version, const struct mountinfo_line *line)
 {
     struct cgroup_mount *mount;
 
@@ -97,8 +112,8 @@ static int add_mount(struct region *region, struct cgroup_mounts *mounts,
         return -ENOMEM;
     }
     mount->version = version;
-    mount->root = copy_unescaped(region, root);
-    mount->point = copy_unescaped(region, point);
+    mount->root = copy_unescaped(region, line->root);
+    mount->point = copy_unescaped(region, line->point);
     if (mount->root == NULL || mount->point == NULL) {
         return -ENOMEM;
     }
@@ -109,14 +124,12 @@ static int add_mount(struct region *region, struct cgroup_mounts *mounts,
 int mountinfo_parse(const char *text, struct region *region, struct cgroup_mounts *mounts)
 {
     struct slice rest = {text, strlen(text)};
-    struct slice line;
+    struct mountinfo_line line;
 
     *mounts = (struct cgroup_mounts){0};
-    while (slice_next(&rest, '\n', &line)) {
-        struct slice root;
-        struct slice point;
-        uint32_t version = parse_line(line, &root, &point);
-        int rc = version == 0 ? 0 : add_mount(region, mounts, version, root, point);
+    while (mountinfo_next(&rest, &line)) {
+        uint32_t version = memory_version(&line);
+        int rc = version == 0 ? 0 : add_mount(region, mounts, version, &line);
         if (rc != 0) {
             return rc;
         }

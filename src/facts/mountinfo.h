@@ -1,13 +1,26 @@
-/* mountinfo.h - where the cgroup hierarchies that bill memory are mounted. */
+/* mountinfo.h - mounts, and where the cgroup hierarchies that bill memory are mounted. */
 #ifndef STRATA_FACTS_MOUNTINFO_H
 #define STRATA_FACTS_MOUNTINFO_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/region.h"
+#include "base/slice.h"
 
 enum { MOUNTINFO_MAX_MOUNTS = 256 };
+
+/* One line of /proc/PID/mountinfo; root and point are still escaped. */
+struct mountinfo_line {
+    struct slice root;  /* what of the file system is mounted */
+    struct slice point; /* where */
+    struct slice type;
+    struct slice options; /* of the file system, separated by commas */
+};
+
+/* Cuts lines off rest up to the next that is well formed. False when there is none. */
+bool mountinfo_next(struct slice *rest, struct mountinfo_line *line);
 
 /* One mount of a cgroup hierarchy; the same hierarchy may be mounted several times. */
 struct cgroup_mount {
