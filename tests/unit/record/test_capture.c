@@ -13,7 +13,7 @@
 #include "record/capture.h"
 #include "record/capture_check.h"
 
-enum { ROUNDS = 300 };
+enum { ROUNDS = 120 };
 
 static void write_ok(const struct facts *facts, struct buffer *buffer)
 {

@@ -13,6 +13,8 @@
 #include "random_facts.h"
 #include "record/capture.h"
 
+enum { SEEDS = 40 };
+
 static int read_text(const char *text, size_t bytes, struct error *error)
 {
     struct facts facts;
@@ -28,16 +30,37 @@ static int read_text(const char *text, size_t bytes, struct error *error)
     return rc;
 }
 
+/* The shortest of some captures that hold a process: each byte of it is tried. */
+static void write_short_capture(struct buffer *shortest)
+{
+    buffer_init(shortest);
+    for (unsigned seed = 0; seed < SEEDS; seed++) {
+        struct facts facts;
+        struct buffer buffer;
+
+        random_facts(seed, &facts);
+        buffer_init(&buffer);
+        assert_int_equal(capture_write(&facts, &buffer, NULL), 0);
+        if (facts.process_count > 0 &&
+            (shortest->length_bytes == 0 ||
+                buffer.length_bytes < shortest->length_bytes)) {
+            struct buffer longer = *shortest;
+            *shortest = buffer;
+            buffer = longer;
+        }
+        region_release(&facts.region);
+        buffer_release(&buffer);
+    }
+    assert_true(shortest->length_bytes > 0);
+}
+
 static void every_prefix_is_refused(void **state)
 {
-    struct facts facts;
     struct buffer buffer;
     struct error error;
 
     (void)state;
-    random_facts(5, &facts);
-    buffer_init(&buffer);
-    assert_int_equal(capture_write(&facts, &buffer, NULL), 0);
+    write_short_capture(&buffer);
     assert_int_equal(read_text(buffer.data, buffer.length_bytes, &error), 0);
     /* Without its last line feed it is still whole. */
     assert_int_equal(read_text(buffer.data, buffer.length_bytes - 1, &error), 0);
@@ -50,20 +73,16 @@ static void every_prefix_is_refused(void **state)
         assert_int_equal(read_text(copy, bytes, &error), -EINVAL);
         free(copy);
     }
-    region_release(&facts.region);
     buffer_release(&buffer);
 }
 
 static void any_changed_byte_is_refused_or_harmless(void **state)
 {
-    struct facts facts;
     struct buffer buffer;
     struct error error;
 
     (void)state;
-    random_facts(6, &facts);
-    buffer_init(&buffer);
-    assert_int_equal(capture_write(&facts, &buffer, NULL), 0);
+    write_short_capture(&buffer);
     for (size_t i = 0; i < buffer.length_bytes; i += 7) {
         static const char values[] = {'\0', '"', '[', '-', '9', '\xff'};
         char old = buffer.data[i];
@@ -71,7 +90,6 @@ static void any_changed_byte_is_refused_or_harmless(void **state)
         (void)read_text(buffer.data, buffer.length_bytes, &error);
         buffer.data[i] = old;
     }
-    region_release(&facts.region);
     buffer_release(&buffer);
 }
 
