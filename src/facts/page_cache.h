@@ -6,7 +6,11 @@
 
 #include "facts/memory.h"
 
-enum { PAGE_CACHE_SLOTS = 256, PAGE_CACHE_PIECE_BYTES = 4096 };
+enum {
+    PAGE_CACHE_SLOTS = 256,
+    PAGE_CACHE_PIECE_BYTES = 4096,
+    PAGE_CACHE_AHEAD = 16, /* pieces read at once when links lead to neighbours */
+};
 
 /*
  * For following links, where neighbours are often on one page. A direct-mapped cache of
@@ -17,11 +21,12 @@ struct page_cache {
     struct memory *memory;
     uint64_t *addresses; /* of the piece in each slot; UINT64_MAX: none */
     uint8_t *data;
-    uint64_t misses_left; /* pieces that may still be read */
+    uint64_t last_miss;   /* piece that was missed last */
+    uint64_t misses_left; /* reads that may still be made */
 };
 
 /*
- * At most misses pieces are ever read. 0 or -ENOMEM; page_cache_release() may be called after
+ * At most misses reads are ever made. 0 or -ENOMEM; page_cache_release() may be called after
  * either.
  */
 int page_cache_init(struct page_cache *cache, struct memory *memory, uint64_t misses);
