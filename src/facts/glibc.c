@@ -14,8 +14,10 @@
 
 #include "facts/glibc_arena.h"
 #include "facts/glibc_find.h"
+#include "facts/glibc_mmapped.h"
 #include "facts/glibc_parameters.h"
 #include "facts/glibc_reader.h"
+#include "facts/glibc_tcache.h"
 #include "facts_types/facts.h"
 
 /* Enough to load all that is mapped and writable several times over. */
@@ -127,6 +129,12 @@ static int read_all(struct glibc_reader *reader)
                                ? facts->parameters.tcache_count
                                : GLIBC_TCACHE_DEFAULT_COUNT;
     result = read_arenas(reader, &ring);
+    if (result == 0) {
+        result = glibc_tcache_read(reader);
+    }
+    if (result == 0) {
+        result = glibc_mmapped_read(reader);
+    }
     if (result < 0) {
         return result;
     }

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "base/number.h"
+#include "facts/glibc_bins.h"
 #include "facts/glibc_find.h"
 #include "facts/root.h"
 #include "facts/span_list.h"
@@ -31,6 +32,8 @@ enum {
     PIN_MINIMUM_BYTES = 128 * 1024, /* DEFAULT_TRIM_THRESHOLD */
     PIN_SHARE = 4,                  /* of the free run that the blocks above may have */
 };
+
+static const char heap_path[] = "[heap]";
 
 static const char why_moves[] = "blocks were taken and given back while it was read";
 static const char why_fast[] = "it changed faster than it could be read";
@@ -99,14 +102,34 @@ static bool is_same_state(
                glibc_word(after + layout->state.system_mem);
 }
 
+/*
+ * What systrim() can cut off the main top that begins at start and ends at end: all but a
+ * minimal chunk, in whole units, and nothing when the break is not where top ends.
+ */
+static uint64_t cut_of(
+    const struct glibc_arena_reader *arenas, uint64_t start, uint64_t end)
+{
+    const uint64_t page = arenas->reader->memory->page_bytes;
+    const struct mapping *behind = glibc_mapping_at(arenas->reader, end);
+    uint64_t unit = page;
+
+    if (end % page != 0 || (behind != NULL && strcmp(behind->path, heap_path) == 0)) {
+        return 0;
+    }
+    if (arenas->thp_pagesize_bytes >= page && arenas->thp_pagesize_bytes % page == 0) {
+        unit = arenas->thp_pagesize_bytes;
+    }
+    return glibc_align_down(number_subtract(end - start, TOP_KEPT_BYTES), unit);
+}
+
 /* Resident pages of the extent's memory and of its top; what cutting the main top gives. */
 static int add_pages(struct glibc_arena_reader *arenas, const struct glibc_extent *extent,
-    struct glibc_arena *sums)
+    uint64_t top_start, struct glibc_arena *sums)
 {
     struct glibc_reader *reader = arenas->reader;
-    const struct glibc_walk *walk = &arenas->walk;
     const uint64_t page = reader->memory->page_bytes;
-    uint64_t pages, cut = 0, unit = page;
+    const uint64_t end = glibc_align_down(extent->end, page);
+    uint64_t pages, cut;
     int result = heap_window_count_resident(&reader->window,
         glibc_align_down(extent->base, page), glibc_align_up(extent->end, page), &pages);
 
@@ -118,19 +141,13 @@ static int add_pages(struct glibc_arena_reader *arenas, const struct glibc_exten
         return 0;
     }
     result = heap_window_count_resident(&reader->window,
-        glibc_align_up(walk->top + GLIBC_CHUNK_HEADER_BYTES, page),
-        glibc_align_down(extent->end, page), &pages);
+        glibc_align_up(arenas->walk.top + GLIBC_CHUNK_HEADER_BYTES, page), end, &pages);
     sums->top_resident_bytes = pages * page;
-    if (result < 0 || !sums->main) {
+    cut = sums->main && sums->contiguous ? cut_of(arenas, top_start, extent->end) : 0;
+    if (result < 0 || cut == 0) {
         return result;
     }
-    if (arenas->thp_pagesize_bytes >= page && arenas->thp_pagesize_bytes % page == 0) {
-        unit = arenas->thp_pagesize_bytes;
-    }
-    cut = glibc_align_down(
-        number_subtract(extent->end - walk->top_run_start, TOP_KEPT_BYTES), unit);
-    result = heap_window_count_resident(
-        &reader->window, extent->end - cut, extent->end, &pages);
+    result = heap_window_count_resident(&reader->window, end - cut, end, &pages);
     sums->top_trimmable_bytes = pages * page;
     return result;
 }
@@ -188,7 +205,7 @@ static int walk_extents(struct glibc_arena_reader *arenas, struct attempt *attem
         int result = glibc_walk_extent(walk, &extent);
         if (result == 0) {
             extent.end = walk->extent.end; /* top may have grown */
-            result = add_pages(arenas, &extent, sums);
+            result = add_pages(arenas, &extent, walk->top_run_start, sums);
         }
         if (result < 0) {
             return result;
@@ -251,11 +268,43 @@ static const char *reason_of(int result)
     }
 }
 
+/* The same sums for a main arena of several pieces, from its lists. */
+static int read_lists(struct glibc_arena_reader *arenas, struct attempt *attempt)
+{
+    struct glibc_reader *reader = arenas->reader;
+    struct glibc_arena *sums = &attempt->sums;
+    const uint64_t held = held_of(reader, attempt->state);
+    struct glibc_bin_sums bins;
+    int result = glibc_bins_read(reader, attempt->address, attempt->state, &bins);
+
+    *sums = (struct glibc_arena){.address = attempt->address,
+        .main = true,
+        .contiguous = sums->contiguous,
+        .held_bytes = held,
+        .heap_count = arenas->extents.count,
+        .free_bytes = bins.free_bytes,
+        .free_chunks = bins.free_chunks,
+        .fast_bytes = arenas->fast.bytes,
+        .fast_chunks = arenas->fast.count,
+        .largest_free_bytes = bins.largest_bytes,
+        .top_bytes = arenas->walk.top_bytes,
+        .free_resident_bytes = bins.resident_pages * reader->memory->page_bytes};
+    /* Fence posts and the space between the pieces cannot be told from blocks. */
+    sums->in_use_bytes =
+        number_subtract(held, sums->free_bytes + sums->fast_bytes + sums->top_bytes);
+    for (size_t i = 0; i < arenas->extents.count && result == 0; i++) {
+        result = add_pages(arenas, &arenas->extents.items[i], arenas->walk.top, sums);
+    }
+    sums->trim_gain_bytes = sums->free_resident_bytes + sums->top_trimmable_bytes;
+    return result;
+}
+
 /* Top, heaps, fast bins, chunks. 0 when all were read, whether or not they agree. */
 static int read_parts(struct glibc_arena_reader *arenas, struct attempt *attempt)
 {
     struct glibc_reader *reader = arenas->reader;
     struct glibc_walk *walk = &arenas->walk;
+    int listed;
     int result =
         glibc_walk_read_top(reader, attempt->address, &walk->top, &walk->top_bytes);
 
@@ -263,18 +312,19 @@ static int read_parts(struct glibc_arena_reader *arenas, struct attempt *attempt
         attempt->why = result == -EBADMSG ? why_top : NULL;
         return result;
     }
-    result = glibc_extents_list(reader, attempt->address, attempt->state, walk->top,
+    listed = glibc_extents_list(reader, attempt->address, attempt->state, walk->top,
         walk->top_bytes, &arenas->extents);
-    if (result < 0) {
+    if (listed < 0 && listed != -EXDEV) {
         attempt->why = arenas->extents.why;
-        return result;
+        return listed;
     }
     result = glibc_fast_read(reader, attempt->state, &arenas->fast);
     if (result < 0) {
         return result;
     }
     begin_walk(arenas, attempt);
-    return walk_extents(arenas, attempt);
+    result = listed < 0 ? listed : walk_extents(arenas, attempt);
+    return result == -EXDEV ? read_lists(arenas, attempt) : result;
 }
 
 /* All parts were read: do they agree with each other and with the header, before and now? */
@@ -311,6 +361,9 @@ static int read_once(struct glibc_arena_reader *arenas, struct attempt *attempt)
     if (result < 0) {
         return is_about_content(result) ? 0 : result;
     }
+    attempt->sums.contiguous =
+        attempt->sums.main &&
+        (glibc_half_word(attempt->state + FLAGS_OFFSET) & NONCONTIGUOUS_FLAG) == 0;
     if (held_of(reader, attempt->state) == 0) {
         arenas->extents.count = 0;
         attempt->outcome = OUTCOME_CLOSED;
@@ -395,6 +448,7 @@ static int use_attempt(struct glibc_arena_reader *arenas, const struct attempt *
         /* All that is known is what the arena holds: in use is anything up to that. */
         *arena = (struct glibc_arena){.address = attempt->address,
             .main = attempt->sums.main,
+            .contiguous = attempt->sums.contiguous,
             .held_bytes = held,
             .in_use_bytes = held,
             .resident_state = FACT_ABSENT};

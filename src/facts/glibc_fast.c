@@ -37,6 +37,7 @@ static void reset(struct glibc_fast_set *set)
     }
     set->piece_count = 0;
     set->count = 0;
+    set->bytes = 0;
     set->torn = false;
     set->cut = false;
 }
@@ -77,7 +78,7 @@ static struct glibc_fast_piece *add_piece(
     return piece;
 }
 
-static int add(struct glibc_fast_set *set, uint64_t address)
+static int add(struct glibc_fast_set *set, uint64_t address, uint64_t bytes)
 {
     const uint64_t number = address / GLIBC_FAST_PIECE_BYTES;
     const uint64_t place = address % GLIBC_FAST_PIECE_BYTES / GLIBC_CHUNK_ALIGN;
@@ -97,6 +98,7 @@ static int add(struct glibc_fast_set *set, uint64_t address)
     }
     piece->bits[place / WORD_BITS] |= bit;
     set->count++;
+    set->bytes += bytes;
     return 0;
 }
 
@@ -186,7 +188,7 @@ static int follow(struct glibc_reader *reader, uint64_t chunk, uint64_t chunk_by
             return 0;
         }
         if (result == 0) {
-            result = add(set, chunk);
+            result = add(set, chunk, chunk_bytes);
         }
         if (result < 0) {
             return result;

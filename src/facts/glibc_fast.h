@@ -23,6 +23,7 @@ struct glibc_fast_set {
     size_t piece_count; /* in use; the rest of pieces is kept for later */
     size_t piece_capacity;
     uint64_t count;
+    uint64_t bytes;
     bool torn; /* a list ended in nowhere: the arena is busy, or damaged */
     bool cut;  /* more chunks than may be remembered, or too many pages to read */
 };

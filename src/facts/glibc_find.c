@@ -72,19 +72,6 @@ const struct mapping *glibc_mapping_at(
     return NULL;
 }
 
-bool glibc_is_writable(const struct glibc_reader *reader, uint64_t start, uint64_t end)
-{
-    while (start < end) {
-        const struct mapping *mapping = glibc_mapping_at(reader, start);
-        if (mapping == NULL || (mapping->permissions & MAPPING_WRITE) == 0 ||
-            (mapping->permissions & MAPPING_SHARED) != 0) {
-            return false;
-        }
-        start = mapping->end;
-    }
-    return true;
-}
-
 /* ---- where to look */
 
 static bool is_private_data(const struct mapping *mapping)

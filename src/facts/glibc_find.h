@@ -24,7 +24,4 @@ int glibc_find(struct glibc_reader *reader, struct glibc_ring *ring);
 const struct mapping *glibc_mapping_at(
     const struct glibc_reader *reader, uint64_t address);
 
-/* [start, end) lies in writable private memory, which may be several mappings in a row. */
-bool glibc_is_writable(const struct glibc_reader *reader, uint64_t start, uint64_t end);
-
 #endif

@@ -3,12 +3,13 @@
  *
  * main_arena grows by sbrk: one extent from sbrk_base to the end of top, as long as nothing
  * else moved the break. When brk fails it continues in mapped pieces (sysmalloc() in
- * malloc/malloc.c); these are not listed anywhere and come from glibc_mmapped.c.
+ * malloc/malloc.c), which are not listed anywhere: only the one with top can be told.
  *
  * Another arena has aligned heaps, chained by heap_info.prev from the newest, which holds top,
  * to the first, which holds the malloc_state itself (new_heap(), sysmalloc()). A chain may
- * be torn or forged: each heap must name this arena, lie in writable memory and be no larger
- * than a heap can be, and all together may not be more than the arena ever had.
+ * be torn or forged: each heap must name this arena and be no larger than a heap can be, and
+ * all together may not be more than the arena holds. The mappings are of an earlier moment and
+ * may lack the newest heaps, so they prove nothing here.
  */
 #include "facts/glibc_heaps.h"
 
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 
 #include "facts/glibc_find.h"
+#include "facts/glibc_mmapped.h"
 
 enum {
     HEAP_ARENA = 0,
@@ -80,10 +82,38 @@ static int list_main(struct glibc_reader *reader, const uint8_t *state, uint64_t
     }
     extent.base = end - held;
     extent.start = first_chunk(extent.base);
-    if (extent.start > top || !glibc_is_writable(reader, extent.base, end)) {
-        return refuse(extents, "the main heap is not in writable memory");
+    if (extent.start > top) {
+        return refuse(extents, "the main arena holds less than its top chunk");
     }
     return append(extents, &extent);
+}
+
+/* A main arena that brk could not serve alone: its piece made by sbrk, and that of top. */
+static int list_pieces(struct glibc_reader *reader, const uint8_t *state, uint64_t top,
+    uint64_t top_bytes, struct glibc_extents *extents)
+{
+    const uint64_t held = glibc_word(state + reader->layout->state.system_mem);
+    const uint64_t base = reader->process->glibc.parameters.sbrk_base;
+    const struct mapping *heap = base == 0 ? NULL : glibc_mapping_at(reader, base);
+    const struct mapping *mapped = glibc_mapping_at(reader, top);
+    const uint64_t end = top + top_bytes;
+    int result = 0;
+
+    if (heap != NULL && heap != mapped && heap->end - base <= held) {
+        const struct glibc_extent piece = {.base = base, .start = base, .end = heap->end};
+        result = append(extents, &piece);
+    }
+    if (result == 0 && mapped != NULL && end <= mapped->end) {
+        struct glibc_extent piece = {.base = mapped->start, .end = end, .has_top = true};
+        /* Newer blocks taken by mmap may have merged with the piece, at its start. */
+        for (uint64_t block = 1; block != 0 && piece.base < top;) {
+            block = glibc_mmapped_block(reader, piece.base, top);
+            piece.base += block;
+        }
+        piece.start = piece.base;
+        result = append(extents, &piece);
+    }
+    return result < 0 ? result : -EXDEV;
 }
 
 /* One heap of the chain: checks it and gives the next address, 0 behind the last. */
@@ -101,8 +131,7 @@ static int list_heap(struct glibc_reader *reader, uint64_t arena, uint64_t heap,
     size = words[HEAP_SIZE / sizeof(words[0])];
     *previous = words[HEAP_PREVIOUS / sizeof(words[0])];
     if (words[HEAP_ARENA] != arena || size <= header_bytes || size > reader->heap_bytes ||
-        size % reader->memory->page_bytes != 0 || *previous % reader->heap_bytes != 0 ||
-        !glibc_is_writable(reader, heap, heap + size)) {
+        size % reader->memory->page_bytes != 0 || *previous % reader->heap_bytes != 0) {
         return -EBADMSG;
     }
     *extent = (struct glibc_extent){.base = heap, .end = heap + size};
@@ -153,7 +182,7 @@ int glibc_extents_list(struct glibc_reader *reader, uint64_t address,
         return list_heaps(reader, address, state, top, extents);
     }
     if ((glibc_half_word(state + FLAGS_OFFSET) & NONCONTIGUOUS_FLAG) != 0) {
-        return refuse(extents, "the main heap continues in mapped pieces");
+        return list_pieces(reader, state, top, top_bytes, extents);
     }
     return list_main(reader, state, top, top_bytes, extents);
 }

@@ -19,7 +19,6 @@ enum {
     GLIBC_MAXIMUM_HEAPS = 1 << 16,   /* heaps of one arena: 4 TiB */
     GLIBC_MAXIMUM_TCACHES = 1 << 15, /* candidates in the whole process */
     GLIBC_MAXIMUM_MMAPPED = 1 << 18, /* blocks taken by mmap; glibc's default: 65536 */
-    GLIBC_MAXIMUM_REGIONS = 1 << 10, /* mapped pieces of a main arena without brk */
     GLIBC_CHASE_PAGES = 1 << 17,     /* pages read while links are followed */
     GLIBC_CHASE_LINKS = 1 << 24,     /* links followed in all */
     GLIBC_WINDOWS_EXTRA = 1 << 15,   /* loads besides those for all that is mapped */
@@ -28,6 +27,9 @@ enum {
 
 /* A chunk is never larger than the address space; larger sizes are rubbish. */
 static const uint64_t glibc_maximum_bytes = UINT64_C(1) << 46;
+
+/* User addresses end below this on every 64-bit machine; above, sums could wrap. */
+static const uint64_t glibc_maximum_address = UINT64_C(1) << 56;
 
 /* 64 MiB: 2 * DEFAULT_MMAP_THRESHOLD_MAX, malloc/arena.c. */
 static const uint64_t glibc_heap_default_bytes = UINT64_C(64) << 20;

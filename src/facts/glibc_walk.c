@@ -207,6 +207,20 @@ static uint64_t fence_bytes(const struct glibc_walk *walk, uint64_t size)
     return left == FENCE_BYTES || (left == 2 * FENCE_BYTES && size != 0) ? left : 0;
 }
 
+/* Two fence posts in the main heap: behind them lies memory that is not malloc's. */
+static bool is_foreign_break(const struct glibc_walk *walk, const uint8_t *chunk)
+{
+    const struct heap_window *window = &walk->reader->window;
+    const uint8_t *end = window->data + (window->end - window->start);
+    const uint64_t fence = FENCE_BYTES | GLIBC_PREV_IN_USE;
+
+    /* The lower one also tells whether the chunk below is free. */
+    return walk->extent.has_top && walk->arena == walk->reader->main_arena &&
+           chunk + 2 * FENCE_BYTES <= end &&
+           size_of(glibc_word(chunk + SIZE_OFFSET)) == FENCE_BYTES &&
+           glibc_word(chunk + FENCE_BYTES + SIZE_OFFSET) == fence;
+}
+
 /* Remembers a chunk that has the size of a thread's cache, unless it cannot be one. */
 static void take_tcache(struct glibc_walk *walk, const uint8_t *chunk)
 {
@@ -246,6 +260,9 @@ static int take_chunk(struct glibc_walk *walk)
     const uint64_t size = size_of(header);
     const uint64_t fence = fence_bytes(walk, size);
 
+    if (is_foreign_break(walk, chunk)) {
+        return -EXDEV;
+    }
     if ((header & FREE_MASK) != 0 || (fence == 0 && !is_sane_size(size))) {
         return misfit(walk, header);
     }

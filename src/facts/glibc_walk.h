@@ -73,8 +73,9 @@ struct glibc_walk {
 /*
  * Walks walk->extent and adds to walk->position.sums. 0 when its end was met exactly;
  * -EAGAIN when the target changed it faster than it could be read; -EBADMSG when the same
- * bytes made no sense in repeated reads (misfit_at tells where); -EBUSY when the budget of the
- * reader is spent; or -errno of the memory. On failure sums hold what lies below
+ * bytes made no sense in repeated reads; -EBUSY when the budget of the
+ * reader is spent; -EXDEV at the fence posts inside a main heap whose break something else
+ * has moved; or -errno of the memory. On failure sums hold what lies below
  * position.at.
  */
 int glibc_walk_extent(struct glibc_walk *walk, const struct glibc_extent *extent);

@@ -24,8 +24,8 @@ struct glibc_arena {
     uint64_t held_peak_bytes;
     uint64_t
         in_use_bytes; /* chunks handed out, tcached ones included, headers included */
-    uint64_t in_use_chunks;
-    uint64_t free_bytes; /* free chunks, without fast bins and without top */
+    uint64_t in_use_chunks; /* 0 with bytes in use: a main heap of several pieces */
+    uint64_t free_bytes;    /* free chunks, without fast bins and without top */
     uint64_t free_chunks;
     uint64_t fast_bytes;
     uint64_t fast_chunks;
@@ -44,11 +44,14 @@ struct glibc_arena {
         trim_gain_bytes; /* of these and of the main top: what malloc_trim(0) gives back */
     uint64_t top_resident_bytes;  /* resident whole pages of top */
     uint64_t top_trimmable_bytes; /* part of trim_gain that is the main arena's top */
-    /* The highest block in use below a large free space: what pins the main heap. */
-    uint64_t pin_address; /* 0: none */
-    uint64_t pin_bytes;
-    uint64_t
-        pinned_free_bytes; /* free bytes below the pin that trimming top cannot reach */
+    /*
+     * What pins the main heap: above its largest stretch of free chunks, of 128 KiB or
+     * more, lie blocks in use of at most a quarter of its size. Without them top would reach
+     * down to that stretch.
+     */
+    uint64_t pin_address;       /* of the lowest of these blocks; 0: none */
+    uint64_t pin_bytes;         /* in use between the stretch and top */
+    uint64_t pinned_free_bytes; /* free in the stretch and above it, without top */
 };
 
 /* struct malloc_par. */

@@ -82,6 +82,8 @@ static void compare(const struct glibc_facts *glibc, const struct report *report
     assert_int_equal(glibc->parameters.mmapped_blocks, report->mmapped_blocks);
     assert_int_equal(glibc->parameters.mmapped_bytes, report->mmapped_bytes);
     assert_int_equal(glibc->arenas[0].top_bytes, report->top_bytes);
+    assert_int_equal(glibc->mmapped_found_bytes.state, FACT_OK);
+    assert_int_equal(glibc->mmapped_found_bytes.value, report->mmapped_bytes);
 }
 
 static void compare_trim(struct target_process *target, const struct glibc_facts *glibc)
@@ -151,6 +153,9 @@ static struct shape odd_tunables = {DYNAMIC, "threads", "60",
     "GLIBC_TUNABLES=glibc.malloc.top_pad=1000000:glibc.malloc.trim_threshold=7000000:"
     "glibc.malloc.mmap_max=100:glibc.malloc.tcache_max=500:glibc.malloc.arena_test=3"};
 
+static struct shape foreign_break = {DYNAMIC, "foreign-break", "40", NULL};
+static struct shape no_break = {DYNAMIC, "no-break", "40", NULL};
+
 #define SHAPE(variable)                                                                  \
     {                                                                                    \
 #        variable, check_shape, NULL, NULL, &(variable)                                  \
@@ -171,6 +176,8 @@ int main(void)
         SHAPE(huge_pages),
         SHAPE(huge_threads),
         SHAPE(odd_tunables),
+        SHAPE(foreign_break),
+        SHAPE(no_break),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
