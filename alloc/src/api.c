@@ -117,6 +117,7 @@ static inline void *alloc_from_bin(struct strata_heap *heap, unsigned bin)
         return alloc_refill(heap, bin);
     }
     from->free = strata__heap_next(heap, block);
+    strata__link_clear(block);
     from->room++;
     strata__account_use(&heap->account, from->block_bytes);
     strata__track_hand_out(block, from->block_bytes);

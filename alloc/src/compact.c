@@ -312,8 +312,8 @@ static void empty_bins(struct strata_heap *heap)
 static void compact_end_request(struct strata_heap *heap)
 {
     struct strata__compact *compact = &heap->compact;
-    size_t peak_pages = heap->account.peak_real_bytes / STRATA__PAGE_BYTES;
-    compact->average_pages = (compact->average_pages + (double)peak_pages) / 2.0;
+    compact->average_pages =
+        (compact->average_pages + (double)compact->range.peak_pages) / 2.0;
     empty_bins(heap);
     strata__range_restart(&compact->range);
     heap->huge_count = 0;
@@ -391,7 +391,7 @@ static void compact_get_stats(
     }
     stats->chunks = (range->end + STRATA__CHUNK_PAGES - 1) / STRATA__CHUNK_PAGES;
     stats->peak_chunks =
-        (heap->account.peak_real_bytes + STRATA__CHUNK_BYTES - 1) / STRATA__CHUNK_BYTES;
+        (range->peak_pages + STRATA__CHUNK_PAGES - 1) / STRATA__CHUNK_PAGES;
     stats->average_chunks = heap->compact.average_pages / (double)STRATA__CHUNK_PAGES;
     stats->chunk_purchases =
         (range->touched_end + STRATA__CHUNK_PAGES - 1) / STRATA__CHUNK_PAGES;

@@ -142,6 +142,7 @@ void *strata__heap_alloc_bin(struct strata_heap *heap, unsigned bin)
             return NULL;
         }
     }
+    strata__link_clear(block);
     strata__account_use(&heap->account, from->block_bytes);
     strata__track_hand_out(block, from->block_bytes);
     return block;

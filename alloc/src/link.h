@@ -44,6 +44,15 @@ static inline uint64_t strata__link_read(const void *block)
     return word;
 }
 
+/* A block that leaves its list must not look like one on it, should the caller never
+ * write to its first word. (Zero does not decode: see strata__link_key.) */
+static inline void strata__link_clear(void *block)
+{
+    strata__track_open(block, sizeof(uint64_t));
+    *(uint64_t *)block = 0;
+    strata__track_close(block, sizeof(uint64_t));
+}
+
 static inline void strata__link_write(uint64_t key, void *block, const void *next)
 {
     strata__track_open(block, sizeof(uint64_t));

@@ -212,9 +212,12 @@ static uint32_t log2_floor(uint32_t pages)
     return 31U - (uint32_t)__builtin_clz(pages);
 }
 
-static uint32_t align_up(uint32_t page, uint32_t align_pages)
+/* First page at or after this one whose address is aligned. */
+static uint32_t align_up(
+    const struct strata__range *range, uint32_t page, uint32_t align_pages)
 {
-    return (page + align_pages - 1) & ~(align_pages - 1);
+    uintptr_t base_page = (uintptr_t)range->base >> STRATA__PAGE_BITS;
+    return page + (uint32_t)(-(base_page + page) & (align_pages - 1));
 }
 
 /* A search that began at the hint found nothing for `pages` pages before `first`. */
@@ -244,7 +247,7 @@ uint32_t strata__range_search(
     uint32_t hint = least(log2_floor(pages), STRATA__RANGE_HINTS - 1);
     uint32_t first = strata__range_next_free(range, range->first_free[hint]);
     for (;;) {
-        uint32_t start = align_up(first, align_pages);
+        uint32_t start = align_up(range, first, align_pages);
         uint32_t run_end = strata__range_next_used(range, first);
         if (run_end >= range->end) {
             run_end = range->pages; /* behind the end all is free */
@@ -289,6 +292,9 @@ int strata__range_take(struct strata__range *range, uint32_t first, uint32_t pag
         *dirty_bits(range, index) &= ~mask;
     }
     range->used_pages += pages;
+    if (range->used_pages > range->peak_pages) {
+        range->peak_pages = range->used_pages;
+    }
     range->dirty_pages -= reused;
     if (range->keep_pages < KEEP_MOST) {
         range->keep_pages = least(range->keep_pages + reused, KEEP_MOST);
@@ -453,6 +459,7 @@ void strata__range_restart(struct strata__range *range)
     memset(range->words, 0, range->end * sizeof(range->words[0]));
     range->dirty_pages += range->used_pages;
     range->used_pages = 0;
+    range->peak_pages = 0;
     for (unsigned i = 0; i < STRATA__RANGE_HINTS; i++) {
         range->first_free[i] = 1;
     }

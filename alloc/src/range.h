@@ -24,6 +24,7 @@ struct strata__range {
     uint32_t pages;     /* reserved */
     uint32_t end;       /* every page from here on is free and clean */
     uint32_t used_pages;
+    uint32_t peak_pages; /* highest used_pages since the last restart */
     uint32_t dirty_pages;
     uint32_t touched_end; /* highest end so far: how far the tables were touched */
     uint32_t keep_pages;  /* dirty pages that a give may leave behind */

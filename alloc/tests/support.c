@@ -1,0 +1,174 @@
+/* What the allocator's tests share: see support.h. One thread at a time. */
+#include "support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sizeclass.h"
+
+struct test_os test_os;
+
+/* Marsaglia's xorshift64*: tests need a stream that is the same everywhere. */
+uint64_t test_random(uint64_t *state)
+{
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    return *state * UINT64_C(2685821657736338717) >> 16;
+}
+
+unsigned long test_setting(const char *name, unsigned long otherwise)
+{
+    const char *text = getenv(name);
+    return text != NULL ? strtoul(text, NULL, 10) : otherwise;
+}
+
+struct strata_heap *test_heap(enum strata_layout layout, size_t limit_bytes)
+{
+    struct strata_heap_options options = {
+        .struct_bytes = sizeof(options),
+        .layout = layout,
+        .limit_bytes = limit_bytes,
+        .name = "test",
+    };
+    struct strata_heap *heap = strata_heap_new(&options);
+    assert_non_null(heap);
+    return heap;
+}
+
+struct strata_heap_stats test_stats(const struct strata_heap *heap)
+{
+    struct strata_heap_stats stats = {.struct_bytes = sizeof(stats)};
+    strata_heap_get_stats(heap, &stats);
+    return stats;
+}
+
+size_t test_str_repeat_bytes(size_t characters)
+{
+    return characters + 32;
+}
+
+size_t test_resident_bytes(void)
+{
+    char line[256];
+    unsigned long kilobytes = 0;
+    FILE *status = fopen("/proc/self/status", "r");
+    assert_non_null(status);
+    while (fgets(line, sizeof(line), status) != NULL) {
+        sscanf(line, "RssAnon: %lu kB", &kilobytes);
+    }
+    fclose(status);
+    assert_true(kilobytes > 0);
+    return (size_t)kilobytes << 10;
+}
+
+void test_expect_fatal(
+    void (*misuse)(struct strata_heap *), enum strata_layout layout, const char *what)
+{
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        struct strata_heap_options options = {
+            .struct_bytes = sizeof(options), .layout = layout, .name = "victim"};
+        misuse(strata_heap_new(&options));
+        _exit(0);
+    }
+    close(ends[1]);
+    char text[4096] = {0};
+    size_t length = 0;
+    ssize_t got = 0;
+    while (length < sizeof(text) - 1 &&
+           (got = read(ends[0], text + length, sizeof(text) - 1 - length)) > 0) {
+        length += (size_t)got;
+    }
+    close(ends[0]);
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGABRT ||
+        strstr(text, what) == NULL || strstr(text, "heap 'victim'") == NULL ||
+        strstr(text, "address 0x") == NULL) {
+        fail_msg("status %d, said: %s; wanted: %s", status, text, what);
+    }
+}
+
+/* ---- the fake system ---- */
+
+static int refuse(void)
+{
+    test_os.calls++;
+    int hit = test_os.fail_at != 0 &&
+              (test_os.calls == test_os.fail_at ||
+                  (test_os.fail_after && test_os.calls > test_os.fail_at));
+    test_os.failures += (unsigned long)hit;
+    return hit;
+}
+
+static void *fake_map(size_t bytes, size_t alignment)
+{
+    void *address = refuse() ? NULL : strata__os_linux.map(bytes, alignment);
+    test_os.mapped_bytes += address != NULL ? bytes : 0;
+    return address;
+}
+
+static void *fake_reserve(size_t bytes)
+{
+    void *address = refuse() ? NULL : strata__os_linux.reserve(bytes);
+    test_os.mapped_bytes += address != NULL ? bytes : 0;
+    return address;
+}
+
+static void fake_unmap(void *address, size_t bytes)
+{
+    strata__os_linux.unmap(address, bytes);
+    test_os.mapped_bytes -= bytes;
+}
+
+static int fake_commit(void *address, size_t bytes)
+{
+    return refuse() ? -12 : strata__os_linux.commit(address, bytes);
+}
+
+static int fake_purge(void *address, size_t bytes)
+{
+    test_os.purges++;
+    return strata__os_linux.purge(address, bytes);
+}
+
+static int fake_extend(void *address, size_t old_bytes, size_t new_bytes)
+{
+    int result = refuse() ? -12 : strata__os_linux.extend(address, old_bytes, new_bytes);
+    test_os.mapped_bytes += result == 0 ? new_bytes - old_bytes : 0;
+    return result;
+}
+
+static uint64_t fake_secret(void)
+{
+    return UINT64_C(0x5DEECE66D1234567);
+}
+
+static const struct strata__os_ops fake = {
+    .map = fake_map,
+    .reserve = fake_reserve,
+    .unmap = fake_unmap,
+    .commit = fake_commit,
+    .purge = fake_purge,
+    .extend = fake_extend,
+    .secret = fake_secret,
+};
+
+void test_os_install(unsigned long fail_at, int fail_after)
+{
+    test_os = (struct test_os){.fail_at = fail_at, .fail_after = fail_after};
+    strata__os = &fake;
+}
+
+void test_os_remove(void)
+{
+    strata__os = &strata__os_linux;
+}
