@@ -75,6 +75,20 @@ int memory_read_present(struct memory *memory, uint64_t address, void *data, siz
     return rc != 0 ? rc : memory_read(memory, address, data, bytes);
 }
 
+bool memory_next_populated(struct memory *memory, uint64_t address, uint64_t end,
+    uint64_t *start, uint64_t *stop)
+{
+    if (address >= end) {
+        return false;
+    }
+    if (memory->operations->next_populated != NULL) {
+        return memory->operations->next_populated(memory, address, end, start, stop);
+    }
+    *start = address;
+    *stop = end;
+    return true;
+}
+
 int memory_read_word(struct memory *memory, uint64_t address, uint64_t *word)
 {
     uint8_t bytes[sizeof(*word)];

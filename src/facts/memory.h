@@ -26,6 +26,9 @@ struct memory;
 struct memory_operations {
     int (*read)(struct memory *memory, uint64_t address, void *data, size_t bytes);
     int (*pages)(struct memory *memory, uint64_t address, size_t count, uint8_t *bits);
+    /* Optional, see memory_next_populated(). */
+    bool (*next_populated)(struct memory *memory, uint64_t address, uint64_t end,
+        uint64_t *start, uint64_t *stop);
 };
 
 /*
@@ -49,6 +52,15 @@ int memory_pages(struct memory *memory, uint64_t address, size_t count, uint8_t 
  */
 int memory_read_present(
     struct memory *memory, uint64_t address, void *data, size_t bytes);
+
+/*
+ * The first piece [*start, *stop) of [address, end) that may hold present pages; false when
+ * there is none. A reader that looks at many places asks this first: programs reserve
+ * terabytes of address space (sanitizers, Go, Java) which nobody could walk through.
+ * A source that does not know answers with the whole of [address, end).
+ */
+bool memory_next_populated(struct memory *memory, uint64_t address, uint64_t end,
+    uint64_t *start, uint64_t *stop);
 
 /* A little-endian 64-bit word; same errors as memory_read_present(). */
 int memory_read_word(struct memory *memory, uint64_t address, uint64_t *word);

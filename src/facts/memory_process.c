@@ -81,8 +81,16 @@ static int read_pages(
     return rc;
 }
 
+static bool next_populated(struct memory *memory, uint64_t address, uint64_t end,
+    uint64_t *start, uint64_t *stop)
+{
+    struct memory_process *process = (struct memory_process *)(void *)memory;
+
+    return pagemap_next_populated(&process->pagemap, address, end, start, stop);
+}
+
 static const struct memory_operations process_operations = {
-    .read = read_memory, .pages = read_pages};
+    .read = read_memory, .pages = read_pages, .next_populated = next_populated};
 
 int memory_process_open(struct memory_process *process, struct process_folder *folder)
 {

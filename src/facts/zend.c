@@ -18,6 +18,7 @@ enum {
     /* The text "PHP/8.2.36" lies in the image's read-only data; how far it is looked for. */
     VERSION_SCAN_BYTES = 8 << 20,
     VERSION_BYTES = 32,
+    ZEND_MAX_PLACES = 1 << 18, /* looked at: 512 GiB, when nobody says what is empty */
 };
 
 static const char version_mark[] = "X-Powered-By: PHP/";
@@ -88,19 +89,42 @@ static int try_chunk(struct memory *memory, struct region *region,
                          (uint32_t)(process->zend.heap_count - 1));
 }
 
+/*
+ * The next place from *at on where a chunk may begin: aligned, and not in address space that
+ * was only reserved, of which some programs have terabytes.
+ */
+static bool next_place(struct memory *memory, const struct mapping *mapping, uint64_t *at)
+{
+    const uint64_t mask = ZEND_CHUNK_BYTES - 1;
+    uint64_t start;
+    uint64_t stop;
+
+    for (;;) {
+        *at = (*at + mask) & ~mask;
+        if (*at >= mapping->end || mapping->end - *at < ZEND_CHUNK_BYTES ||
+            !memory_next_populated(memory, *at, mapping->end, &start, &stop)) {
+            return false;
+        }
+        if (start == *at) {
+            return true;
+        }
+        *at = start;
+    }
+}
+
 static int find_by_shape(
     struct memory *memory, struct region *region, struct process_facts *process)
 {
-    const uint64_t mask = ZEND_CHUNK_BYTES - 1;
+    size_t places_left = ZEND_MAX_PLACES;
 
     for (size_t i = 0; i < process->mapping_count; i++) {
         const struct mapping *mapping = &process->mappings[i];
         if (!can_hold_heap(mapping)) {
             continue;
         }
-        for (uint64_t at = (mapping->start + mask) & ~mask;
-             at < mapping->end && mapping->end - at >= ZEND_CHUNK_BYTES;
-             at += ZEND_CHUNK_BYTES) {
+        for (uint64_t at = mapping->start;
+             places_left > 0 && next_place(memory, mapping, &at);
+             at += ZEND_CHUNK_BYTES, places_left--) {
             int rc = try_chunk(memory, region, process, at);
             if (rc != 0) {
                 return rc;

@@ -39,7 +39,8 @@ static int image_pages(
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-    static const struct memory_operations operations = {image_read, image_pages};
+    static const struct memory_operations operations = {
+        .read = image_read, .pages = image_pages};
     static const uint16_t machines[] = {62, 183, 3}; /* x86-64, aarch64, i386 */
     struct image image = {
         .memory = {.operations = &operations, .page_bytes = 4096},

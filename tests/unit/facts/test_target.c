@@ -174,7 +174,7 @@ static void every_failed_allocation_is_reported(void **state)
     size_t failed = 0;
 
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        for (size_t bytes = 0; bytes < (size_t)64 << 10; bytes += 64) {
+        for (size_t bytes = 0; bytes < (size_t)64 << 10; bytes += 64 + bytes / 8) {
             struct region region;
             region_init(&region, bytes);
             error_reset(&test->error);

@@ -47,7 +47,8 @@ static int image_pages(
     return 0;
 }
 
-static const struct memory_operations image_operations = {image_read, image_pages};
+static const struct memory_operations image_operations = {
+    .read = image_read, .pages = image_pages};
 
 uint8_t *zend_image_at(struct zend_image *image, uint64_t address)
 {
