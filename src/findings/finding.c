@@ -1,1 +1,83 @@
+/*
+ * finding.c - runs the rules over a snapshot and puts what they found in order.
+ *
+ * Rules know nothing of each other: each looks at the snapshot alone, and two findings
+ * may predict the same bytes (their texts say so). Predictions are never added up.
+ */
 #include "findings/finding.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FINDINGS_MAX_BYTES = 16 << 20 };
+
+const char *const severity_names[SEVERITY_COUNT] = {
+    [SEVERITY_INFO] = "info",
+    [SEVERITY_WARN] = "warn",
+    [SEVERITY_CRITICAL] = "critical",
+};
+
+const char *const confidence_names[3] = {
+    [CONFIDENCE_MEASURED] = "measured",
+    [CONFIDENCE_LIKELY] = "likely",
+    [CONFIDENCE_ROUGH] = "rough",
+};
+
+const struct rule *rule_find(const char *id)
+{
+    for (const struct rule *rule = rule_table; rule->id != NULL; rule++) {
+        if (strcmp(rule->id, id) == 0) {
+            return rule;
+        }
+    }
+    return NULL;
+}
+
+/* Severity, then what can be had, then the order of the table. */
+static int compare_findings(const void *left, const void *right)
+{
+    const struct finding *a = left;
+    const struct finding *b = right;
+    const uint64_t a_bytes = a->predicts ? a->predicted_high_bytes : 0;
+    const uint64_t b_bytes = b->predicts ? b->predicted_high_bytes : 0;
+
+    if (a->severity != b->severity) {
+        return a->severity > b->severity ? -1 : 1;
+    }
+    if (a_bytes != b_bytes) {
+        return a_bytes > b_bytes ? -1 : 1;
+    }
+    if (a->rule != b->rule) {
+        return a->rule < b->rule ? -1 : 1;
+    }
+    return (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+int findings_run(const struct snapshot *snapshot, struct finding_list *list)
+{
+    *list = (struct finding_list){.items = NULL};
+    region_init(&list->region, FINDINGS_MAX_BYTES);
+    for (const struct rule *rule = rule_table; rule->id != NULL; rule++) {
+        const size_t first = list->count;
+        const int error = rule->run(snapshot, list);
+
+        if (error != 0) {
+            finding_list_release(list);
+            return error;
+        }
+        for (size_t i = first; i < list->count; i++) {
+            list->items[i].rule = rule;
+        }
+    }
+    if (list->count > 1) {
+        qsort(list->items, list->count, sizeof(*list->items), compare_findings);
+    }
+    return 0;
+}
+
+void finding_list_release(struct finding_list *list)
+{
+    region_release(&list->region);
+    *list = (struct finding_list){.items = NULL};
+}

@@ -51,6 +51,7 @@ struct finding_list {
     struct region region;
     struct finding *items;
     size_t count;
+    bool failed; /* memory was short while a text was made; see finding_writer.h */
 };
 
 /* A rule looks at the snapshot and adds at most a few findings. 0 or -ENOMEM. */

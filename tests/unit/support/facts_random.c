@@ -257,6 +257,7 @@ void facts_random(struct facts *facts, const uint8_t *bytes, size_t count)
         facts->host.values[f] = take_fact(&source);
     }
     facts->host.thp_enabled = take_text(facts, &source);
+    facts->host.hypervisor = take(&source, 1) % 2 == 0 ? take_text(facts, &source) : NULL;
     take_cgroup(facts, &source);
     for (uint64_t i = 0; i < processes; i++) {
         if (!take_process(facts, &source)) {

@@ -1,0 +1,185 @@
+/*
+ * fix_text.c - the exact lines to paste.
+ *
+ * Names of units, containers and processes come from the target and are not trusted: a text
+ * which people paste into a root shell must not carry a name with blanks, quotes or
+ * control characters. A name that is not plain is replaced by a placeholder.
+ */
+#include "findings/fix_text.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "findings/finding_writer.h"
+
+enum { NAME_MAX_BYTES = 200 };
+
+enum run_kind { RUN_PLAIN, RUN_UNIT, RUN_CONTAINER, RUN_POD };
+
+static bool is_plain_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           strchr("._:@/-", c) != NULL;
+}
+
+/* A name that is one word for every shell and no option. */
+static bool is_plain_name(const char *name)
+{
+    size_t length = 0;
+
+    if (name == NULL || name[0] == '\0' || name[0] == '-') {
+        return false;
+    }
+    for (const char *c = name; *c != '\0'; c++, length++) {
+        if (!is_plain_char(*c) || length >= NAME_MAX_BYTES) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The cgroup that tells how the target is run. */
+static const struct cgroup_facts *cgroup_of(const struct snapshot *snapshot)
+{
+    const struct facts *facts = snapshot->facts;
+    int32_t index = facts->target_cgroup;
+
+    if (index < 0 && snapshot->member_count > 0) {
+        index = snapshot->members[0].facts->cgroup_index;
+    }
+    return index >= 0 && (size_t)index < facts->cgroup_count ? &facts->cgroups[index]
+                                                             : NULL;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t length = strlen(text);
+    const size_t end_length = strlen(end);
+
+    return length > end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+/* A login session or a user's manager is not what runs the server. */
+static bool is_service(const char *unit)
+{
+    return unit != NULL && ends_with(unit, ".service") &&
+           strncmp(unit, "user@", strlen("user@")) != 0;
+}
+
+static enum run_kind run_kind_of(const struct cgroup_facts *cgroup)
+{
+    if (cgroup == NULL) {
+        return RUN_PLAIN;
+    }
+    if (cgroup->pod_uid != NULL) {
+        return RUN_POD;
+    }
+    if (cgroup->container_id != NULL || cgroup->runtime != NULL) {
+        return RUN_CONTAINER;
+    }
+    return is_service(cgroup->unit) ? RUN_UNIT : RUN_PLAIN;
+}
+
+static const char *unit_name(const struct cgroup_facts *cgroup)
+{
+    return is_plain_name(cgroup->unit) ? cgroup->unit : "UNIT";
+}
+
+static const char *finish(struct finding_list *list, struct buffer *buffer)
+{
+    const char *text = NULL;
+
+    if (buffer_error(buffer) != 0) {
+        list->failed = true;
+    } else {
+        text = finding_printf(list, "%s", buffer_text(buffer));
+    }
+    buffer_release(buffer);
+    return text;
+}
+
+static void append_variable(
+    struct buffer *buffer, enum run_kind kind, const struct fix_variable *variable)
+{
+    switch (kind) {
+    case RUN_UNIT:
+        buffer_printf(buffer, "Environment=%s=%s\n", variable->name, variable->value);
+        break;
+    case RUN_CONTAINER:
+        buffer_printf(buffer, "  %s: \"%s\"\n", variable->name, variable->value);
+        break;
+    case RUN_POD:
+        buffer_printf(
+            buffer, "  - {name: %s, value: \"%s\"}\n", variable->name, variable->value);
+        break;
+    case RUN_PLAIN:
+        buffer_printf(buffer, "export %s=%s\n", variable->name, variable->value);
+        break;
+    }
+}
+
+const char *fix_environment(struct finding_list *list, const struct snapshot *snapshot,
+    const struct fix_variable *variables, size_t count)
+{
+    const struct cgroup_facts *cgroup = cgroup_of(snapshot);
+    const enum run_kind kind = run_kind_of(cgroup);
+    struct buffer buffer;
+
+    buffer_init(&buffer);
+    if (kind == RUN_UNIT) {
+        buffer_printf(&buffer, "# systemctl edit %s\n[Service]\n", unit_name(cgroup));
+    } else if (kind == RUN_CONTAINER) {
+        buffer_append_text(&buffer, "# compose file, in the service\nenvironment:\n");
+    } else if (kind == RUN_POD) {
+        buffer_append_text(&buffer, "# pod template, in the container\nenv:\n");
+    } else {
+        buffer_append_text(&buffer, "# before the command, in its environment\n");
+    }
+    for (size_t i = 0; i < count; i++) {
+        append_variable(&buffer, kind, &variables[i]);
+    }
+    if (kind == RUN_UNIT) {
+        buffer_printf(&buffer, "# systemctl restart %s", unit_name(cgroup));
+    } else if (kind == RUN_CONTAINER) {
+        buffer_append_text(&buffer, "# docker compose up -d");
+    } else {
+        buffer_append_text(&buffer, "# and start it again");
+    }
+    return finish(list, &buffer);
+}
+
+const char *fix_property(struct finding_list *list, const struct snapshot *snapshot,
+    const char *name, const char *value, const char *compose)
+{
+    const struct cgroup_facts *cgroup = cgroup_of(snapshot);
+
+    switch (run_kind_of(cgroup)) {
+    case RUN_UNIT:
+        return finding_printf(list,
+            "# systemctl edit %s\n[Service]\n%s=%s\n"
+            "# systemctl restart %s",
+            unit_name(cgroup), name, value, unit_name(cgroup));
+    case RUN_CONTAINER:
+    case RUN_POD:
+        return finding_printf(list, "# compose file, in the service\n%s", compose);
+    case RUN_PLAIN:
+        break;
+    }
+    return finding_printf(
+        list, "# in the unit that starts it\n[Service]\n%s=%s", name, value);
+}
+
+const char *fix_target(struct finding_list *list, const struct snapshot *snapshot)
+{
+    const char *name = snapshot->facts->target_name;
+
+    if (is_plain_name(name)) {
+        return finding_printf(list, "%s", name);
+    }
+    if (snapshot->member_count > 0) {
+        return finding_printf(list, "%" PRId32, snapshot->members[0].facts->pid);
+    }
+    return "TARGET";
+}

@@ -1,0 +1,281 @@
+/*
+ * glibc.c - what one look at glibc's arenas says about memory that was freed and stayed.
+ *
+ * malloc gives memory back by itself only from the end of the main heap, above
+ * trim_threshold, and by shrinking or dropping heaps of other arenas that are empty at their
+ * end (systrim and heap_trim, malloc/malloc.c and arena.c, glibc 2.31 to 2.43). malloc_trim(0)
+ * also returns whole free pages inside all arenas, and never the tops of other
+ * arenas. Predictions for it count those pages one by one, so they are measured.
+ */
+#include "findings/glibc.h"
+
+#include <inttypes.h>
+
+#include "base/number.h"
+#include "base/quantity.h"
+#include "findings/finding_writer.h"
+#include "findings/fix_text.h"
+#include "model/glibc_total.h"
+#include "model/known.h"
+
+enum {
+    RETAINED_MIN_PERCENT = 10,
+    RETAINED_WARN_PERCENT = 25,
+    PINNED_MIN_PERCENT = 10,
+    PINNED_WARN_PERCENT = 25,
+    TOPS_MIN_PERCENT = 5,
+    TOPS_WARN_PERCENT = 15,
+};
+
+static const uint64_t retained_min_bytes = 8 * FINDING_MIB;
+static const uint64_t retained_warn_bytes = 64 * FINDING_MIB;
+static const uint64_t pinned_min_bytes = 16 * FINDING_MIB;
+static const uint64_t tops_min_bytes = 8 * FINDING_MIB;
+static const uint64_t default_mmap_threshold_bytes = 128 * FINDING_KIB;
+static const uint64_t grown_threshold_bytes = FINDING_MIB;
+
+static struct glibc_total total_of(const struct snapshot *snapshot)
+{
+    struct glibc_total total = {0};
+
+    for (size_t i = 0; i < snapshot->member_count; i++) {
+        const struct glibc_facts *glibc = &snapshot->members[i].facts->glibc;
+        if (state_is_known(glibc->state)) {
+            glibc_total_add(&total, glibc);
+        }
+    }
+    return total;
+}
+
+/* The member with the most memory that malloc_trim would return. */
+static const struct process_facts *most_to_trim(const struct snapshot *snapshot)
+{
+    const struct process_facts *best = NULL;
+    uint64_t best_bytes = 0;
+
+    for (size_t i = 0; i < snapshot->member_count; i++) {
+        struct glibc_total total = {0};
+
+        glibc_total_add(&total, &snapshot->members[i].facts->glibc);
+        if (best == NULL || total.trim_gain_bytes > best_bytes) {
+            best = snapshot->members[i].facts;
+            best_bytes = total.trim_gain_bytes;
+        }
+    }
+    return best;
+}
+
+/* What follows from the numbers: which part goes back by which means. */
+static const char *retained_fix(
+    struct finding_list *list, const struct snapshot *snapshot)
+{
+    static const struct fix_variable thresholds[] = {
+        {"MALLOC_TRIM_THRESHOLD_", "131072"},
+        {"MALLOC_MMAP_THRESHOLD_", "131072"},
+    };
+    const struct process_facts *process = most_to_trim(snapshot);
+    const char *lasting = fix_environment(list, snapshot, thresholds, 2);
+
+    return finding_printf(list,
+        "# once, now (the program stands still for some seconds)\n"
+        "gdb -p %" PRId32 " -batch -ex 'call (int)malloc_trim(0)'\n"
+        "# to keep less from the next start on\n%s",
+        process->pid, lasting != NULL ? lasting : "");
+}
+
+int rule_glibc_retained(const struct snapshot *snapshot, struct finding_list *list)
+{
+    const struct glibc_total total = total_of(snapshot);
+    const uint64_t resident = target_bytes(snapshot, LAYER_RESIDENT);
+    const uint64_t kept = total.free_resident_bytes;
+    struct finding finding = {.pid = target_pid(snapshot)};
+
+    if (kept < retained_min_bytes ||
+        !at_least_percent(kept, resident, RETAINED_MIN_PERCENT)) {
+        return 0;
+    }
+    finding.severity = kept >= retained_warn_bytes &&
+                               at_least_percent(kept, resident, RETAINED_WARN_PERCENT)
+                           ? SEVERITY_WARN
+                           : SEVERITY_INFO;
+    finding.summary = finding_printf(list,
+        "malloc keeps %s of freed memory resident (%s of the resident set); "
+        "malloc_trim would give back %s, and %s it never can",
+        quantity_bytes(kept, false).text, quantity_percent(kept, resident).text,
+        quantity_bytes(total.trim_gain_bytes, false).text,
+        quantity_bytes(total.top_untrimmable_bytes, false).text);
+    finding.reasoning =
+        "the whole pages of free chunks, and the end of the main heap, were looked up in "
+        "the page tables one by one; the unused ends of other arenas are resident too, "
+        "but "
+        "malloc_trim leaves them alone: only new allocations or a restart use them";
+    finding_add_bytes(&finding, "free_resident", kept);
+    finding_add_bytes(&finding, "trim_gain", total.trim_gain_bytes);
+    finding_add_bytes(&finding, "top_untrimmable", total.top_untrimmable_bytes);
+    finding_add_bytes(&finding, "in_use", total.in_use_bytes);
+    finding_add_bytes(&finding, "held", total.held_bytes);
+    finding_add_bytes(&finding, "cached_by_threads", total.cached_bytes);
+    finding_add_count(&finding, "arenas", total.arenas);
+    finding_add_count(&finding, "arenas_unread", total.arenas_unread);
+    finding_add_percent(&finding, "share_of_resident", kept, resident);
+    finding_predict(&finding,
+        number_subtract(total.trim_gain_bytes, total.plus_minus_bytes),
+        number_add(total.trim_gain_bytes, total.plus_minus_bytes), CONFIDENCE_MEASURED);
+    finding.fix = retained_fix(list, snapshot);
+    finding.verify = finding_printf(list,
+        "strata explain %s: free_resident is smaller by that much, in_use is the same",
+        fix_target(list, snapshot));
+    return finding_push(list, &finding);
+}
+
+/* Sums over the main arenas that are pinned. */
+struct pinned {
+    uint64_t bytes;
+    uint64_t gain_bytes;
+    uint64_t pin_address;
+    uint64_t pin_bytes;
+    int32_t pid;
+};
+
+static void add_pinned(struct pinned *pinned, const struct process_facts *process)
+{
+    for (size_t i = 0; i < process->glibc.arena_count; i++) {
+        const struct glibc_arena *arena = &process->glibc.arenas[i];
+        const uint64_t gain =
+            number_subtract(arena->trim_gain_bytes, arena->top_trimmable_bytes);
+
+        if (!arena->main || !state_is_known(arena->state) ||
+            !state_is_known(arena->resident_state) || arena->pin_address == 0) {
+            continue;
+        }
+        pinned->bytes = number_add(pinned->bytes, arena->pinned_free_bytes);
+        pinned->gain_bytes = number_add(
+            pinned->gain_bytes, number_smaller(gain, arena->pinned_free_bytes));
+        pinned->pin_address = arena->pin_address;
+        pinned->pin_bytes = arena->pin_bytes;
+        pinned->pid = process->pid;
+    }
+}
+
+int rule_glibc_pinned_heap(const struct snapshot *snapshot, struct finding_list *list)
+{
+    const uint64_t resident = target_bytes(snapshot, LAYER_RESIDENT);
+    struct pinned pinned = {0};
+    struct finding finding = {.pid = target_pid(snapshot)};
+
+    for (size_t i = 0; i < snapshot->member_count; i++) {
+        add_pinned(&pinned, snapshot->members[i].facts);
+    }
+    if (pinned.gain_bytes < pinned_min_bytes ||
+        !at_least_percent(pinned.gain_bytes, resident, PINNED_MIN_PERCENT)) {
+        return 0;
+    }
+    finding.severity =
+        pinned.gain_bytes >= retained_warn_bytes &&
+                at_least_percent(pinned.gain_bytes, resident, PINNED_WARN_PERCENT)
+            ? SEVERITY_WARN
+            : SEVERITY_INFO;
+    finding.summary = finding_printf(list,
+        "%s of free memory in the main heap stays resident because a block of %s near "
+        "its end is still in use",
+        quantity_bytes(pinned.gain_bytes, false).text,
+        quantity_bytes(pinned.pin_bytes, false).text);
+    finding.reasoning =
+        "the main heap can only shrink from its end; malloc_trim gives back the free "
+        "pages below the block as well (the same bytes as in glibc-retained)";
+    finding_add_bytes(&finding, "pinned_free", pinned.bytes);
+    finding_add_bytes(&finding, "pinned_resident", pinned.gain_bytes);
+    finding_add_bytes(&finding, "pin", pinned.pin_bytes);
+    finding_add_text(
+        &finding, "pin_address", finding_printf(list, "0x%" PRIx64, pinned.pin_address));
+    finding_predict(&finding, 0, pinned.gain_bytes, CONFIDENCE_LIKELY);
+    finding.fix = finding_printf(list,
+        "# once, now (the program stands still for some seconds)\n"
+        "gdb -p %" PRId32 " -batch -ex 'call (int)malloc_trim(0)'\n"
+        "# in the program: call malloc_trim(0) after work that frees much",
+        pinned.pid);
+    finding.verify =
+        finding_printf(list, "strata explain %s: glibc-free of resident is smaller",
+            fix_target(list, snapshot));
+    return finding_push(list, &finding);
+}
+
+/* What a grown threshold keeps: the tops of all arenas of members where it grew. */
+struct grown {
+    uint64_t threshold_bytes; /* the largest */
+    uint64_t trim_bytes;
+    uint64_t tops_bytes;
+    uint64_t kept_anyway_bytes;
+    size_t members;
+};
+
+static void add_grown(struct grown *grown, const struct process_facts *process)
+{
+    const struct glibc_facts *glibc = &process->glibc;
+    const struct glibc_parameters *parameters = &glibc->parameters;
+
+    if (!state_is_known(glibc->state) || !state_is_known(parameters->state) ||
+        parameters->dynamic_threshold_off ||
+        parameters->mmap_threshold_bytes < grown_threshold_bytes) {
+        return;
+    }
+    grown->members++;
+    if (parameters->mmap_threshold_bytes > grown->threshold_bytes) {
+        grown->threshold_bytes = parameters->mmap_threshold_bytes;
+        grown->trim_bytes = parameters->trim_threshold_bytes;
+    }
+    for (size_t i = 0; i < glibc->arena_count; i++) {
+        const struct glibc_arena *arena = &glibc->arenas[i];
+        if (state_is_known(arena->state) && state_is_known(arena->resident_state)) {
+            grown->tops_bytes = number_add(grown->tops_bytes, arena->top_resident_bytes);
+            grown->kept_anyway_bytes = number_add(grown->kept_anyway_bytes,
+                number_smaller(arena->top_resident_bytes, default_mmap_threshold_bytes));
+        }
+    }
+}
+
+int rule_glibc_mmap_threshold(const struct snapshot *snapshot, struct finding_list *list)
+{
+    static const struct fix_variable thresholds[] = {
+        {"MALLOC_MMAP_THRESHOLD_", "131072"},
+        {"MALLOC_TRIM_THRESHOLD_", "131072"},
+    };
+    const uint64_t resident = target_bytes(snapshot, LAYER_RESIDENT);
+    struct grown grown = {0};
+    struct finding finding = {.pid = target_pid(snapshot)};
+
+    for (size_t i = 0; i < snapshot->member_count; i++) {
+        add_grown(&grown, snapshot->members[i].facts);
+    }
+    if (grown.members == 0 || grown.tops_bytes < tops_min_bytes ||
+        !at_least_percent(grown.tops_bytes, resident, TOPS_MIN_PERCENT)) {
+        return 0;
+    }
+    finding.severity =
+        grown.tops_bytes >= retained_warn_bytes &&
+                at_least_percent(grown.tops_bytes, resident, TOPS_WARN_PERCENT)
+            ? SEVERITY_WARN
+            : SEVERITY_INFO;
+    finding.summary = finding_printf(list,
+        "blocks up to %s now come from the heaps, and up to %s may stay at the end of "
+        "each: %s is resident there, unused",
+        quantity_bytes(grown.threshold_bytes, false).text,
+        quantity_bytes(grown.trim_bytes, false).text,
+        quantity_bytes(grown.tops_bytes, false).text);
+    finding.reasoning =
+        "when a block with a mapping of its own is freed, glibc raises mmap_threshold to "
+        "its size (at most 32 MiB) and trim_threshold to twice that; setting either one "
+        "stops this, and costs a system call for each large block";
+    finding_add_bytes(&finding, "mmap_threshold", grown.threshold_bytes);
+    finding_add_bytes(&finding, "trim_threshold", grown.trim_bytes);
+    finding_add_bytes(&finding, "tops_resident", grown.tops_bytes);
+    finding_add_count(&finding, "processes", grown.members);
+    finding_predict(&finding, 0,
+        number_subtract(grown.tops_bytes, grown.kept_anyway_bytes), CONFIDENCE_ROUGH);
+    finding.fix = fix_environment(list, snapshot, thresholds, 2);
+    finding.verify = finding_printf(list,
+        "after the same load, strata explain %s: glibc-arena-tops and glibc-main-top of "
+        "resident are smaller",
+        fix_target(list, snapshot));
+    return finding_push(list, &finding);
+}

@@ -1,0 +1,335 @@
+/*
+ * rules.c - the one table of rules. `strata rules`, docs/findings.md and the findings
+ * themselves come from it.
+ *
+ * An id is part of the contract: scripts look for it. The numbers in threshold are those of
+ * the constants at the head of each family's file; tests/unit/findings/test_rules.c asks
+ * each rule for its edges.
+ */
+#include <stddef.h>
+
+#include "findings/allocator.h"
+#include "findings/arenas.h"
+#include "findings/cgroup.h"
+#include "findings/container.h"
+#include "findings/finding.h"
+#include "findings/glibc.h"
+#include "findings/group.h"
+#include "findings/reservation.h"
+#include "findings/resident.h"
+#include "findings/stacks.h"
+#include "findings/swap.h"
+
+const struct rule rule_table[] = {
+    {
+        .id = "glibc-arenas",
+        .title = "many malloc arenas, each with a reserve of its own",
+        .needs = "glibc arenas (memory of the process), pagemap, threads",
+        .threshold = "info: a cap of 2 would save 16 MiB and 5 % of resident at most; "
+                     "warn: at least 64 MiB and 15 %",
+        .evidence = "arenas: those with free memory; equal_arenas: how many of one size "
+                    "would be as uneven; retained: free and resident in them",
+        .fix = "MALLOC_ARENA_MAX=2 (or glibc.malloc.arena_max=2 in GLIBC_TUNABLES)",
+        .text =
+            "glibc gives each new thread an arena until there are 8 for each core of the "
+            "host; a container's quota is not looked at. Each arena keeps what its "
+            "busiest moment needed. With a thread for each connection this adds up, and "
+            "looks like a leak that stops. Two shared arenas keep less, since their "
+            "threads are not all busy at once. Programs that do little but malloc and "
+            "free "
+            "become slower; servers that wait for disks and clients do not notice. It "
+            "means nothing for a process with one thread. Another allocator may help "
+            "more "
+            "or less: try it under the real load before believing in it.",
+        .run = rule_glibc_arenas,
+    },
+    {
+        .id = "glibc-retained",
+        .title = "memory that was freed and stays resident inside malloc",
+        .needs = "glibc arenas (memory of the process), pagemap",
+        .threshold = "info: 8 MiB and 10 % of resident; warn: 64 MiB and 25 %",
+        .evidence = "trim_gain: what malloc_trim(0) gives back now; top_untrimmable: "
+                    "unused ends of arenas that it never touches; in_use: handed out",
+        .fix = "malloc_trim(0) in the program, or a lower trim threshold",
+        .text =
+            "malloc keeps freed memory for the next allocation. It returns memory by "
+            "itself "
+            "only from the end of a heap, so one block near the end keeps all below it. "
+            "malloc_trim(0) also returns whole free pages in the middle, but not the "
+            "unused ends of arenas other than the main one. It does not matter when the "
+            "load comes back soon: the memory is used again.",
+        .run = rule_glibc_retained,
+    },
+    {
+        .id = "glibc-pinned-heap",
+        .title = "a block near the end of the main heap keeps it from shrinking",
+        .needs = "the main arena of glibc, pagemap",
+        .threshold = "info: 16 MiB of free pages and 10 % of resident below the block; "
+                     "warn: 64 MiB and 25 %",
+        .evidence = "pinned_free: free below the block; pinned_resident: of these, whole "
+                    "pages in memory; pin: size of the block in use",
+        .fix = "malloc_trim(0) after work that frees much",
+        .text =
+            "The main heap is one piece that grows and shrinks at its end. A block that "
+            "was allocated late and lives long (a cache entry, a connection) holds "
+            "the end where it is. The same bytes are part of glibc-retained.",
+        .run = rule_glibc_pinned_heap,
+    },
+    {
+        .id = "glibc-mmap-threshold",
+        .title = "the threshold for own mappings grew, so large blocks stay in the heaps",
+        .needs = "malloc parameters (memory of the process), pagemap",
+        .threshold =
+            "threshold at 1 MiB or more, and 8 MiB and 5 % of resident unused at the "
+            "ends of heaps; warn: 64 MiB and 15 %",
+        .evidence =
+            "mmap_threshold, trim_threshold: as they are now; tops_resident: unused "
+            "and resident at the ends of all arenas",
+        .fix = "MALLOC_MMAP_THRESHOLD_=131072 and MALLOC_TRIM_THRESHOLD_=131072",
+        .text =
+            "A large block gets a mapping of its own, which free() returns at once. Each "
+            "such free raises the threshold to the size of the block (up to 32 MiB), "
+            "so the next one comes from a heap, and twice as much may stay at its "
+            "end. Setting the threshold stops the growth; each large block then costs "
+            "a system call and fresh pages.",
+        .run = rule_glibc_mmap_threshold,
+    },
+    {
+        .id = "allocator-opaque",
+        .title = "an allocator whose books cannot be read from outside",
+        .needs = "mapped files, memory of the process",
+        .threshold = "info: resident from 8 MiB on and no heap that could be read",
+        .evidence = "allocator: which one was recognised",
+        .fix = "its own statistics, from inside the program",
+        .text = "jemalloc, tcmalloc, mimalloc and the heaps of Go and Java export no "
+                "counters "
+                "to other processes. Their memory is shown as one part, by exclusion. "
+                "That is no fault: it only means that free memory inside is not visible.",
+        .run = rule_allocator_opaque,
+    },
+    {
+        .id = "preload-not-active",
+        .title = "LD_PRELOAD names a library that was not loaded",
+        .needs = "environment of the process, maps",
+        .threshold = "warn: a library named in LD_PRELOAD is not mapped",
+        .evidence = "ld_preload: the value in the environment at the start",
+        .fix = "the right path for this image, seen with LD_DEBUG=libs",
+        .text =
+            "A preloaded allocator that is not there fails silently: the loader prints a "
+            "line on standard error and starts the program without it. Paths differ "
+            "between images and architectures.",
+        .run = rule_preload_not_active,
+    },
+    {
+        .id = "lazy-free",
+        .title = "memory given up with MADV_FREE that still counts",
+        .needs = "smaps_rollup or smaps: LazyFree",
+        .threshold = "info: 8 MiB and 5 % of resident; warn: 40 %",
+        .evidence = "lazy_free: pages that the kernel may take at any time",
+        .fix = "GODEBUG=madvdontneed=1 (Go before 1.16), muzzy_decay_ms:0 (jemalloc)",
+        .text = "With MADV_FREE the kernel takes pages only when it is short of memory. "
+                "Until "
+                "then they are in Rss, in RssAnon, in docker stats and in the usage that "
+                "alarms look at. It is no leak and is dropped before anything is killed.",
+        .run = rule_lazy_free,
+    },
+    {
+        .id = "thp-inflation",
+        .title = "anonymous memory in huge pages, resident as a whole",
+        .needs = "smaps_rollup or smaps: AnonHugePages; the host's setting",
+        .threshold = "info: 32 MiB and 10 % of resident; warn: setting 'always', 64 MiB "
+                     "and 50 %",
+        .evidence = "anon_huge: in huge pages; enabled: the host's setting",
+        .fix = "thp:never for jemalloc; madvise instead of always on the host",
+        .text =
+            "One byte touched makes 2 MiB resident. Sparse heaps and stacks of many "
+            "threads grow several times over; large arrays in full use gain speed and "
+            "lose nothing. Which of the two it is cannot be seen from outside, so "
+            "the prediction is a wide range.",
+        .run = rule_thp_inflation,
+    },
+    {
+        .id = "untouched-reservation",
+        .title = "large blocks that were asked for and never used",
+        .needs = "smaps, mapped blocks of malloc, pagemap",
+        .threshold = "info: 64 MiB in blocks with 16 MiB or more untouched, and 25 % of "
+                     "resident",
+        .evidence = "untouched: address space without memory; largest_block: the largest "
+                    "of them and what of it is resident",
+        .fix = "none needed; smaller buffers in the configuration",
+        .text =
+            "Buffer pools and caches are taken at their full size. The program counts "
+            "them at once, the kernel page by page. So the program's own figure may "
+            "exceed the resident set, and the resident set may grow without a leak.",
+        .run = rule_untouched_reservation,
+    },
+    {
+        .id = "thread-stacks",
+        .title = "stacks of threads, alive or kept",
+        .needs = "stacks (memory of the process), pagemap",
+        .threshold = "info: 8 MiB and 5 % of resident; warn: 128 MiB and 15 %",
+        .evidence =
+            "cached_stacks: of ended threads, kept by glibc; reserved: address space",
+        .fix = "fewer threads; glibc.pthread.stack_cache_size for kept stacks",
+        .text = "Only the part of a stack that was used is resident, and it stays so "
+                "after the "
+                "thread ended while glibc keeps the stack for the next one. 8 MiB stacks "
+                "are address space; what counts is resident.",
+        .run = rule_thread_stacks,
+    },
+    {
+        .id = "limit-nofile",
+        .title = "a limit of open files so high that tables are sized by it",
+        .needs = "limits, smaps, mapped blocks of malloc",
+        .threshold =
+            "info: limit of 16777216 or more; warn: one block is large enough for "
+            "8 bytes for each; critical: 256 MiB of it are resident",
+        .evidence =
+            "limit_open_files: the soft limit; largest_block: the largest anonymous "
+            "block",
+        .fix = "LimitNOFILE=65536, or ulimits in the compose file",
+        .text =
+            "With LimitNOFILE=infinity a container may get a limit of 1073741816. "
+            "Programs "
+            "that allocate a slot for each possible descriptor, such as mysqld 5.7, take "
+            "many GiB at the start and are killed.",
+        .run = rule_limit_nofile,
+    },
+    {
+        .id = "file-pages-look-alarming",
+        .title = "a large resident set that is mostly pages of files",
+        .needs = "smaps, or RssFile of status",
+        .threshold = "info: 16 MiB and 30 % of resident",
+        .evidence = "file_pages: code, constants and mapped files; other: all the rest",
+        .fix = "none needed; watch RssAnon",
+        .text =
+            "Mapped files count in the Rss of every process that touched them. The "
+            "kernel "
+            "drops such pages when memory is short and reads them again. Databases that "
+            "map their files show a large Rss and are fine.",
+        .run = rule_file_pages_look_alarming,
+    },
+    {
+        .id = "unexplained-residual",
+        .title = "resident memory without an owner",
+        .needs = "smaps, allocators, stacks",
+        .threshold = "info: 2 MiB and 2 % of resident; warn: 64 MiB and 10 %",
+        .evidence = "missing_facts: how many could not be read",
+        .fix = "more rights (sudo), or another look while the process is quiet",
+        .text = "What no part of the resident set claims is shown instead of being "
+                "spread over "
+                "the others. The usual reason is that the heaps could not be read.",
+        .run = rule_unexplained_residual,
+    },
+    {
+        .id = "swap",
+        .title = "memory of the target in swap",
+        .needs = "status: VmSwap",
+        .threshold = "info: 16 MiB and 5 % of resident and swapped; warn: 25 %",
+        .evidence = "swapped: VmSwap, without shared memory",
+        .fix = "a higher limit, or no swap for the unit",
+        .text =
+            "Swapped memory is missing from every resident figure. A program that looks "
+            "small may need more than the machine has.",
+        .run = rule_swap,
+    },
+    {
+        .id = "hugetlb",
+        .title = "hugetlbfs pages, which no resident set counts",
+        .needs = "status: HugetlbPages",
+        .threshold = "info: 2 MiB",
+        .evidence = "set_aside: reserved on the host, used or not",
+        .fix = "none needed; vm.nr_hugepages for what is set aside in vain",
+        .text = "Pages of hugetlbfs are outside Rss, Pss and RssAnon. Databases with "
+                "large_pages and some runtimes use them.",
+        .run = rule_hugetlb,
+    },
+    {
+        .id = "cgroup-near-limit",
+        .title = "the limit is near, counted without what can be reclaimed",
+        .needs = "memory.current, memory.max, memory.stat, memory.events; oom_score",
+        .threshold =
+            "info: usage at 90 % of the limit; warn: 75 % cannot be reclaimed, or "
+            "a process was killed; critical: 90 % cannot be reclaimed",
+        .evidence =
+            "non_reclaimable: usage less page cache and reclaimable kernel objects, "
+            "with shared memory and dirty pages; first_to_be_killed: highest oom_score",
+        .fix = "MemoryMax or mem_limit with a quarter above what cannot be reclaimed",
+        .text =
+            "Usage at the limit is normal for a cgroup that reads files. What matters is "
+            "how "
+            "much of it the kernel cannot take back. The process with the highest "
+            "oom_score of the cgroup is killed first, and it need not be the one that "
+            "took the memory.",
+        .run = rule_cgroup_near_limit,
+    },
+    {
+        .id = "page-cache-in-container",
+        .title = "page cache inside the figure of docker stats and kubelet",
+        .needs = "memory.current, memory.stat",
+        .threshold = "info: 16 MiB and 10 % of usage can be reclaimed",
+        .evidence =
+            "docker, kubelet, podman, docker_19: the same cgroup as each shows it",
+        .fix = "none needed; alert on what cannot be reclaimed",
+        .text =
+            "A cgroup is billed for the files its processes read. docker and kubelet "
+            "leave "
+            "out the inactive part only, podman nothing, docker up to 19.03 all of it. "
+            "So one container has three figures, and none is its processes' memory.",
+        .run = rule_page_cache_in_container,
+    },
+    {
+        .id = "slab-in-container",
+        .title = "kernel objects inside the bill",
+        .needs = "memory.stat: slab_reclaimable (version 2)",
+        .threshold = "info: 16 MiB and 10 % of usage; warn: 40 %",
+        .evidence = "slab_reclaimable: names and inodes of files, mostly",
+        .fix = "drop_caches once, to see; fewer look-ups of files that do not exist",
+        .text = "Each file name that is looked up, found or not, leaves a dentry that "
+                "the cgroup "
+                "is billed for. Scanners and package managers make millions. The kernel "
+                "reclaims them before it kills.",
+        .run = rule_slab_in_container,
+    },
+    {
+        .id = "shmem-charged",
+        .title = "shared memory and tmpfs inside the bill",
+        .needs = "memory.stat: shmem",
+        .threshold = "info: 16 MiB and 10 % of usage; warn: 40 % of the limit",
+        .evidence = "cache: what it is counted in by tools that do not tell",
+        .fix = "a size for tmpfs and shm_size; files removed",
+        .text = "tmpfs is memory. It is part of 'file' and 'cache', so it looks as if it "
+                "could be "
+                "reclaimed; without swap it cannot, and it may get the container killed.",
+        .run = rule_shmem_charged,
+    },
+    {
+        .id = "rss-sum-overstates",
+        .title = "the sum of Rss over several processes counts shared pages repeatedly",
+        .needs = "smaps or smaps_rollup; page frames when permitted",
+        .threshold = "info: 8 MiB and 10 % too much; warn: twice what is there",
+        .evidence =
+            "rss_sum: what ps and top add up to; resident: each frame once, else Pss; "
+            "exclusive: what nobody else maps",
+        .fix = "none needed; size pools by private memory",
+        .text = "Workers of a pool share code, opcode caches and copy-on-write pages of "
+                "their "
+                "master. Dividing the machine's memory by the RES of a worker gives a "
+                "number of workers that is far too small.",
+        .run = rule_rss_sum_overstates,
+    },
+    {
+        .id = "measured-inside-vm",
+        .title = "container and host are both inside a virtual machine",
+        .needs = "DMI or the CPU's hypervisor flag; the cgroup",
+        .threshold = "info: a container, and a hypervisor was recognised",
+        .evidence = "memory_of_the_vm: what this kernel believes the machine has",
+        .fix = "none needed",
+        .text = "On desktops, containers run in one virtual machine. The system around "
+                "it shows "
+                "one process for all of them, and memory freed inside may stay taken "
+                "outside.",
+        .run = rule_measured_inside_vm,
+    },
+    {.id = NULL},
+};
