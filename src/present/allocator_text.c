@@ -198,9 +198,9 @@ static void cache_note(struct page *page, const struct glibc_facts *glibc)
 
     if ((bytes->state == FACT_OK || bytes->state == FACT_STALE) && bytes->value > 0) {
         (void)snprintf(text, sizeof(text),
-            "of the bytes in use, %s wait in the caches of %" PRIu64 " threads",
+            "of the bytes in use, %s wait in the caches of %" PRIu64 " thread%s",
             quantity_bytes(bytes->value, page->style->exact_bytes).text,
-            glibc->tcaches.value);
+            glibc->tcaches.value, glibc->tcaches.value == 1 ? "" : "s");
         note(page, text);
     }
 }

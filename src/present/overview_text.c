@@ -142,22 +142,27 @@ static void who(struct page *page, const struct grid *grid, const struct facts *
     }
 }
 
+/* What asks for action by name; what is only worth knowing as a number. */
 static void first_finding(
     struct page *page, const struct grid *grid, const struct finding_list *list)
 {
+    const struct finding *finding = &list->items[0];
+    int room = page->width - grid->finding_column;
+    char text[NOTE_BYTES];
+
     if (list->count == 0) {
         return;
     }
-    const struct finding *finding = &list->items[0];
-    char text[NOTE_BYTES];
-    int room = page->width - grid->finding_column;
+    page_at(page, grid->finding_column);
+    if (finding->severity == SEVERITY_INFO) {
+        page_printf(page, INK_DIM, "%zu note%s", list->count, list->count > 1 ? "s" : "");
+        return;
+    }
+    (void)snprintf(text, sizeof(text), "%s", finding->rule->id);
     if (list->count > 1) {
         (void)snprintf(
-            text, sizeof(text), "%s (+%zu)", finding->rule->id, list->count - 1);
-    } else {
-        (void)snprintf(text, sizeof(text), "%s", finding->rule->id);
+            text, sizeof(text), "%.100s (+%zu)", finding->rule->id, list->count - 1);
     }
-    page_at(page, grid->finding_column);
     page_fit(page, finding_ink(finding->severity), text, room > 1 ? room : 1);
 }
 

@@ -1,0 +1,140 @@
+/*
+ * account.c - facts, model, findings: the steps in order, and what their gaps mean.
+ *
+ * Which missing facts count as partial is decided here and nowhere else. A number that
+ * this kernel or program does not have (absent) is not missing: nothing could give it.
+ */
+#include "cmd/account.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "cmd/message.h"
+#include "facts/collect.h"
+#include "facts/root.h"
+#include "record/capture_file.h"
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t text_bytes = strlen(text);
+    size_t end_bytes = strlen(end);
+
+    return text_bytes >= end_bytes && strcmp(text + text_bytes - end_bytes, end) == 0;
+}
+
+static bool has_capture_suffix(const char *target)
+{
+    return ends_with(target, ".strata") || ends_with(target, ".json");
+}
+
+/*
+ * A path that names no file may still be a cgroup; a bare name with a capture's suffix
+ * is always meant as one, so that a mistyped file is not looked for among processes.
+ */
+static bool is_capture(const char *target)
+{
+    struct stat status;
+
+    if (strcmp(target, "-") == 0 || has_capture_suffix(target)) {
+        return true;
+    }
+    return strchr(target, '/') != NULL && stat(target, &status) == 0 &&
+           S_ISREG(status.st_mode);
+}
+
+static int read_live(const struct options *options, const char *target,
+    struct facts *facts, struct error *error)
+{
+    struct facts_root root;
+    int rc = facts_root_open(&root, options->root, error);
+
+    if (rc == 0) {
+        rc = facts_collect(&root, target, COLLECT_EXPLAIN, facts, error);
+        facts_root_close(&root);
+    }
+    return rc;
+}
+
+enum exit_code account_read(
+    const struct options *options, const char *target, struct facts *facts)
+{
+    struct error error;
+    int rc;
+
+    error_reset(&error);
+    if (is_capture(target)) {
+        rc = capture_load(target, facts, &error);
+    } else {
+        rc = read_live(options, target, facts, &error);
+    }
+    if (rc != 0) {
+        if (error.code != 0) {
+            complain("%s", error.text);
+        } else {
+            complain("cannot read '%s': %s", target, strerror(-rc));
+        }
+    }
+    return exit_code_of(rc);
+}
+
+enum exit_code account_judge(struct account *account)
+{
+    int rc = snapshot_build(&account->facts, &account->snapshot);
+
+    if (rc == 0) {
+        rc = findings_run(&account->snapshot, &account->list);
+        if (rc != 0) {
+            snapshot_release(&account->snapshot);
+        }
+    }
+    if (rc != 0) {
+        complain("cannot finish the account: %s", strerror(-rc));
+        region_release(&account->facts.region);
+        return EXIT_FAILED;
+    }
+    return EXIT_FINE;
+}
+
+void account_release(struct account *account)
+{
+    finding_list_release(&account->list);
+    snapshot_release(&account->snapshot);
+    region_release(&account->facts.region);
+}
+
+/* No member shows its mappings: what is left are a few totals of 'status'. */
+static bool is_denied(const struct facts *facts)
+{
+    for (size_t i = 0; i < facts->process_count; i++) {
+        if (facts->processes[i].mappings_state != FACT_DENIED) {
+            return false;
+        }
+    }
+    return facts->process_count > 0;
+}
+
+static bool is_partial(const struct facts *facts)
+{
+    for (size_t i = 0; i < facts->gap_count; i++) {
+        if (facts->gaps[i].state != FACT_ABSENT) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum exit_code account_exit_code(
+    const struct facts *facts, const struct finding_list *list, int fail_on)
+{
+    for (size_t i = 0; fail_on >= 0 && i < list->count; i++) {
+        if ((int)list->items[i].severity >= fail_on) {
+            return EXIT_FINDING;
+        }
+    }
+    if (facts->target_kind != TARGET_HOST && is_denied(facts)) {
+        return EXIT_DENIED;
+    }
+    return is_partial(facts) ? EXIT_PARTIAL : EXIT_FINE;
+}

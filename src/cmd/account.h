@@ -1,0 +1,37 @@
+/* account.h - the way from a target's name to findings, which several commands go. */
+#ifndef STRATA_CMD_ACCOUNT_H
+#define STRATA_CMD_ACCOUNT_H
+
+#include "cmd/exit_code.h"
+#include "cmd/options.h"
+#include "facts_types/facts.h"
+#include "findings/finding.h"
+#include "model/snapshot.h"
+
+struct account {
+    struct facts facts;
+    struct snapshot snapshot;
+    struct finding_list list;
+};
+
+/*
+ * Reads target: a capture when it is "-" or an existing regular file whose name contains
+ * '/' or ends in .strata or .json, else the live system or --root. EXIT_FINE, or the code
+ * to exit with after a message; then there is nothing to release.
+ */
+enum exit_code account_read(
+    const struct options *options, const char *target, struct facts *facts);
+
+/* Model and findings of account->facts. On failure facts are released as well. */
+enum exit_code account_judge(struct account *account);
+
+void account_release(struct account *account);
+
+/*
+ * The code that an account ends with: a finding at or above fail_on (-1: none counts)
+ * before missing facts, since it is the answer to what was asked.
+ */
+enum exit_code account_exit_code(
+    const struct facts *facts, const struct finding_list *list, int fail_on);
+
+#endif

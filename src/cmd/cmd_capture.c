@@ -1,0 +1,57 @@
+/*
+ * cmd_capture.c - `strata capture TARGET -o FILE`: read and store.
+ *
+ * What could not be read is told on standard error: the file is complete as far as it
+ * goes, and whoever takes it away should know before the target is gone.
+ */
+#include "cmd/cmd_capture.h"
+
+#include "cmd/account.h"
+#include "cmd/message.h"
+#include "cmd/options.h"
+#include "record/capture_file.h"
+
+enum { TOLD_GAPS = 8 };
+
+static void tell_gaps(const struct facts *facts)
+{
+    size_t told = 0;
+
+    for (size_t i = 0; i < facts->gap_count && told < TOLD_GAPS; i++) {
+        const struct gap *gap = &facts->gaps[i];
+        if (gap->state != FACT_ABSENT) {
+            complain("missing '%s' (%s): %s", gap->fact, fact_state_names[gap->state],
+                gap->why != NULL ? gap->why : "no reason known");
+            told++;
+        }
+    }
+    if (told == TOLD_GAPS) {
+        complain("there may be more missing: strata explain lists all");
+    }
+}
+
+int cmd_capture(const struct options *options)
+{
+    struct finding_list none = {.count = 0};
+    struct facts facts;
+    struct error error;
+
+    if (options->output == NULL) {
+        complain("no file to write to: add -o FILE, or -o - for standard output");
+        return EXIT_USAGE;
+    }
+    enum exit_code code = account_read(options, options->arguments[0], &facts);
+    if (code != EXIT_FINE) {
+        return code;
+    }
+    error_reset(&error);
+    if (capture_save(&facts, options->output, &error) != 0) {
+        complain("%s", error.text);
+        code = EXIT_FAILED;
+    } else {
+        tell_gaps(&facts);
+        code = account_exit_code(&facts, &none, -1);
+    }
+    region_release(&facts.region);
+    return code;
+}

@@ -1,0 +1,74 @@
+/*
+ * cmd_explain.c - `strata explain TARGET`: read, judge, show.
+ *
+ * With --capture the facts are stored before they are judged, so that an account that
+ * surprises can be looked at again with exactly what it was made from.
+ */
+#include "cmd/cmd_explain.h"
+
+#include <string.h>
+
+#include "cmd/account.h"
+#include "cmd/message.h"
+#include "cmd/options.h"
+#include "cmd/terminal.h"
+#include "present/explain_json.h"
+#include "present/explain_text.h"
+#include "record/capture_file.h"
+
+static enum exit_code store(const struct options *options, const struct facts *facts)
+{
+    struct error error;
+
+    if (options->capture == NULL) {
+        return EXIT_FINE;
+    }
+    error_reset(&error);
+    if (capture_save(facts, options->capture, &error) != 0) {
+        complain("%s", error.text);
+        return EXIT_FAILED;
+    }
+    return EXIT_FINE;
+}
+
+static enum exit_code show(const struct options *options, const struct account *account)
+{
+    struct present_style style = terminal_style(options);
+    struct buffer buffer;
+
+    buffer_init(&buffer);
+    if (options->json) {
+        present_explain_json(&account->snapshot, &account->list, &buffer);
+    } else {
+        present_explain_text(&account->snapshot, &account->list, &style, &buffer);
+    }
+    int rc = print_buffer(&buffer);
+    buffer_release(&buffer);
+    return rc == 0 ? account_exit_code(&account->facts, &account->list, options->fail_on)
+                   : EXIT_FAILED;
+}
+
+int cmd_explain(const struct options *options)
+{
+    struct account account;
+
+    if (options->capture != NULL && strcmp(options->capture, "-") == 0) {
+        complain("--capture needs a file: standard output is taken by the account");
+        return EXIT_USAGE;
+    }
+    enum exit_code code = account_read(options, options->arguments[0], &account.facts);
+    if (code != EXIT_FINE) {
+        return code;
+    }
+    code = store(options, &account.facts);
+    if (code != EXIT_FINE) {
+        region_release(&account.facts.region);
+        return code;
+    }
+    code = account_judge(&account);
+    if (code == EXIT_FINE) {
+        code = show(options, &account);
+        account_release(&account);
+    }
+    return code;
+}

@@ -1,0 +1,242 @@
+/*
+ * options.c - options by getopt_long(3), from one table that gives the help as well.
+ *
+ * getopt reports an unknown option and a missing value by codes; the texts are ours, so
+ * that every message of the program looks alike. Options may stand before and behind the
+ * arguments; "--" ends them.
+ */
+#include "cmd/options.h"
+
+#include <getopt.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "cmd/exit_code.h"
+#include "cmd/message.h"
+#include "findings/finding.h"
+
+enum {
+    WIDTH_LEAST = 60,
+    WIDTH_MOST = 1000,
+    /* values of getopt_long for options without a letter */
+    VALUE_JSON = 256,
+    VALUE_BYTES,
+    VALUE_ALL,
+    VALUE_COLOR,
+    VALUE_WIDTH,
+    VALUE_FAIL_ON,
+    VALUE_ROOT,
+    VALUE_CAPTURE,
+    DESCRIPTION_COLUMN = 26,
+};
+
+struct option_row {
+    const char *name;
+    int value;
+    const char *argument; /* for help; NULL: the option takes none */
+    unsigned bit;         /* 0: every command takes it */
+    const char *help;
+};
+
+static const struct option_row rows[] = {
+    {"json", VALUE_JSON, NULL, OPTION_JSON, "for machines; docs/json.md describes it"},
+    {"bytes", VALUE_BYTES, NULL, OPTION_BYTES, "exact bytes instead of MiB and GiB"},
+    {"all", VALUE_ALL, NULL, OPTION_ALL, "fold nothing: every part, arena and finding"},
+    {"color", VALUE_COLOR, "WHEN", OPTION_COLOR,
+        "auto (default), always or never; NO_COLOR is obeyed"},
+    {"width", VALUE_WIDTH, "N", OPTION_WIDTH, "columns, instead of the terminal's"},
+    {"fail-on", VALUE_FAIL_ON, "LEVEL", OPTION_FAIL_ON,
+        "exit with 1 when a finding is info, warn or critical"},
+    {"root", VALUE_ROOT, "DIR", OPTION_ROOT,
+        "read DIR/proc and DIR/sys instead of the host"},
+    {"capture", VALUE_CAPTURE, "FILE", OPTION_CAPTURE, "also store the facts in FILE"},
+    {"output", 'o', "FILE", OPTION_OUTPUT, "where to write; - is standard output"},
+    {"help", 'h', NULL, 0, "this text"},
+};
+enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };
+
+static int wrong(const struct options *options, const char *text, const char *subject)
+{
+    const char *name = options->command->name;
+
+    complain(
+        "%s '%s'; see 'strata help%s%s'", text, subject, *name != '\0' ? " " : "", name);
+    return EXIT_USAGE;
+}
+
+static int set_color(struct options *options, const char *text)
+{
+    static const char *const names[] = {
+        [COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never"};
+
+    for (int i = COLOR_AUTO; i <= COLOR_NEVER; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            options->color = (enum color_choice)i;
+            return 0;
+        }
+    }
+    return wrong(options, "--color takes auto, always or never, not", text);
+}
+
+static int set_fail_on(struct options *options, const char *text)
+{
+    for (int i = 0; i < SEVERITY_COUNT; i++) {
+        if (strcmp(text, severity_names[i]) == 0) {
+            options->fail_on = i;
+            return 0;
+        }
+    }
+    return wrong(options, "--fail-on takes info, warn or critical, not", text);
+}
+
+static int set_width(struct options *options, const char *text)
+{
+    uint64_t width;
+
+    if (number_parse(text, &width) != 0 || width < WIDTH_LEAST || width > WIDTH_MOST) {
+        return wrong(options, "--width takes a number from 60 to 1000, not", text);
+    }
+    options->width = (int)width;
+    return 0;
+}
+
+static int set_path(struct options *options, const char **place, const char *name)
+{
+    if (*optarg == '\0') {
+        return wrong(options, "a file needs a name, also for option", name);
+    }
+    *place = optarg;
+    return 0;
+}
+
+static int apply(struct options *options, int value)
+{
+    switch (value) {
+    case VALUE_JSON:
+        options->json = true;
+        return 0;
+    case VALUE_BYTES:
+        options->exact_bytes = true;
+        return 0;
+    case VALUE_ALL:
+        options->all = true;
+        return 0;
+    case VALUE_COLOR:
+        return set_color(options, optarg);
+    case VALUE_WIDTH:
+        return set_width(options, optarg);
+    case VALUE_FAIL_ON:
+        return set_fail_on(options, optarg);
+    case VALUE_ROOT:
+        return set_path(options, &options->root, "--root");
+    case VALUE_CAPTURE:
+        return set_path(options, &options->capture, "--capture");
+    case 'o':
+        return set_path(options, &options->output, "-o");
+    default:
+        options->help = true;
+        return 0;
+    }
+}
+
+static const struct option_row *row_of(int value)
+{
+    for (int i = 0; i < ROW_COUNT; i++) {
+        if (rows[i].value == value) {
+            return &rows[i];
+        }
+    }
+    return NULL;
+}
+
+/* getopt says which option it means by optopt for letters, else by the word it was at. */
+static int refuse(const struct options *options, int answer, char *const *argv)
+{
+    const char letter[] = {'-', (char)optopt, '\0'};
+    const char *word = argv[optind - 1];
+    bool is_long = strncmp(word, "--", 2) == 0;
+    const struct option_row *row = row_of(optopt);
+
+    if (answer == ':') {
+        return wrong(options, "a value must follow option", is_long ? word : letter);
+    }
+    if (is_long && row != NULL && row->argument == NULL) {
+        return wrong(options, "no value may follow option", word);
+    }
+    return wrong(options, "unknown option", is_long ? word : letter);
+}
+
+static void fill_long_options(struct option long_options[ROW_COUNT + 1])
+{
+    for (int i = 0; i < ROW_COUNT; i++) {
+        long_options[i] = (struct option){.name = rows[i].name,
+            .has_arg = rows[i].argument != NULL ? required_argument : no_argument,
+            .val = rows[i].value};
+    }
+    long_options[ROW_COUNT] = (struct option){0};
+}
+
+static int check_arguments(struct options *options)
+{
+    const struct command *command = options->command;
+
+    if (options->argument_count > command->most_arguments) {
+        return wrong(options,
+            "one argument too many:", options->arguments[command->most_arguments]);
+    }
+    if (options->argument_count < command->least_arguments) {
+        complain(
+            "an argument is missing: strata %s %s", command->name, command->arguments);
+        return EXIT_USAGE;
+    }
+    return 0;
+}
+
+int options_parse(
+    const struct command *command, int argc, char **argv, struct options *options)
+{
+    struct option long_options[ROW_COUNT + 1];
+    int value;
+
+    *options = (struct options){.command = command, .fail_on = -1};
+    fill_long_options(long_options);
+    opterr = 0;
+    optind = 1;
+    while ((value = getopt_long(argc, argv, ":ho:", long_options, NULL)) != -1) {
+        if (value == '?' || value == ':') {
+            return refuse(options, value, argv);
+        }
+        const struct option_row *row = row_of(value);
+        if (row->bit != 0 && (command->options & row->bit) == 0) {
+            return wrong(options, "this command does not take option", argv[optind - 1]);
+        }
+        int rc = apply(options, value);
+        if (rc != 0) {
+            return rc;
+        }
+    }
+    options->arguments = argv + optind;
+    options->argument_count = argc - optind;
+    return options->help ? 0 : check_arguments(options);
+}
+
+void options_describe(const struct command *command, struct buffer *buffer)
+{
+    for (int i = 0; i < ROW_COUNT; i++) {
+        const struct option_row *row = &rows[i];
+        size_t start = buffer->length_bytes;
+        if (row->bit != 0 && (command->options & row->bit) == 0) {
+            continue;
+        }
+        buffer_append_text(buffer, "  ");
+        if (row->value < VALUE_JSON) {
+            buffer_printf(buffer, "-%c, ", row->value);
+        }
+        buffer_printf(buffer, "--%s%s%s", row->name, row->argument != NULL ? " " : "",
+            row->argument != NULL ? row->argument : "");
+        int used = (int)(buffer->length_bytes - start);
+        buffer_printf(buffer, "%*s%s\n",
+            used < DESCRIPTION_COLUMN ? DESCRIPTION_COLUMN - used : 1, "", row->help);
+    }
+}

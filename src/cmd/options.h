@@ -1,0 +1,51 @@
+/* options.h - the command line: options that commands share, and their arguments. */
+#ifndef STRATA_CMD_OPTIONS_H
+#define STRATA_CMD_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "base/buffer.h"
+#include "cmd/command.h"
+
+enum option_bit {
+    OPTION_JSON = 1,
+    OPTION_BYTES = 2,
+    OPTION_ALL = 4,
+    OPTION_COLOR = 8,
+    OPTION_WIDTH = 16,
+    OPTION_FAIL_ON = 32,
+    OPTION_ROOT = 64,
+    OPTION_CAPTURE = 128,
+    OPTION_OUTPUT = 256,
+};
+
+enum color_choice { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
+/* Strings are borrowed from argv. */
+struct options {
+    const struct command *command;
+    bool help;
+    bool json;
+    bool exact_bytes;
+    bool all;
+    enum color_choice color;
+    int width;           /* 0: ask the terminal */
+    int fail_on;         /* enum severity, -1: never */
+    const char *root;    /* NULL: the live system */
+    const char *capture; /* explain: also store the facts here; NULL: no */
+    const char *output;  /* capture: the file; NULL: not given */
+    char *const *arguments;
+    int argument_count;
+};
+
+/*
+ * Reads argv[1..] as options and arguments of command; argv[0] is skipped. 0, or EXIT_USAGE
+ * after a message on standard error.
+ */
+int options_parse(
+    const struct command *command, int argc, char **argv, struct options *options);
+
+/* One line for each option that command takes, for its help. */
+void options_describe(const struct command *command, struct buffer *buffer);
+
+#endif

@@ -1,0 +1,65 @@
+/*
+ * table.c - the commands. A new one is a row here and a file cmd_NAME.c.
+ *
+ * The first row has no name: it is what the program does without a command. Options stand
+ * in options.c; a command takes those whose bits are in its row, and no others, so that a
+ * forgotten option is told and not ignored.
+ */
+#include "cmd/command.h"
+
+#include <string.h>
+
+#include "cmd/cmd_capture.h"
+#include "cmd/cmd_explain.h"
+#include "cmd/cmd_help.h"
+#include "cmd/cmd_overview.h"
+#include "cmd/cmd_rules.h"
+#include "cmd/options.h"
+
+enum {
+    LOOK = OPTION_JSON | OPTION_BYTES | OPTION_ALL | OPTION_COLOR | OPTION_WIDTH,
+    ANY_NUMBER_OF_ARGUMENTS = 64,
+};
+
+const struct command command_table[] = {
+    {"", "", "the host at a glance: the largest processes and pools",
+        "One row for each process or pool, largest first, with the first finding of "
+        "each.\n"
+        "Heaps are not walked for this: explain a row by its name or pid to see inside.",
+        LOOK | OPTION_FAIL_ON | OPTION_ROOT, 0, 0, cmd_overview},
+    {"explain", "TARGET", "where the memory of one process, pool, unit or container goes",
+        "Shows the layers from what the application tracks down to what its cgroup is\n"
+        "charged for, the gap between each pair, and findings with the lines to change.\n"
+        "The target is not stopped and not changed.\n"
+        "\n"
+        "  sudo strata explain mariadbd\n"
+        "  strata explain --json 812 | jq '.findings[].rule'\n"
+        "  strata explain incident.strata        what `strata capture` wrote\n"
+        "\n"
+        "See `strata help targets` for what TARGET may be.",
+        LOOK | OPTION_FAIL_ON | OPTION_ROOT | OPTION_CAPTURE, 1, 1, cmd_explain},
+    {"capture", "TARGET -o FILE", "store the facts about a target for `explain FILE`",
+        "Reads what `explain` would read and writes it to FILE, to be explained later,\n"
+        "on any machine, by this or a newer strata. An existing FILE is replaced once\n"
+        "the new one is complete; -o - writes to standard output. The file tells names\n"
+        "of programs, paths and sizes, but no content of memory.\n"
+        "\n"
+        "  sudo strata capture mariadbd -o incident.strata",
+        OPTION_OUTPUT | OPTION_ROOT, 1, 1, cmd_capture},
+    {"rules", "[ID]", "what each finding means, when it speaks, what it proposes",
+        "Without ID the list, with ID one rule in full.",
+        LOOK & ~OPTION_BYTES & ~OPTION_ALL, 0, 1, cmd_rules},
+    {"help", "[COMMAND | targets | exit-codes]", "this text, or more on one subject", "",
+        0, 0, 1, cmd_help},
+    {.run = NULL},
+};
+
+const struct command *command_find(const char *name)
+{
+    for (const struct command *command = command_table; command->run != NULL; command++) {
+        if (strcmp(command->name, name) == 0) {
+            return command;
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,51 @@
+# Without the right to look inside a process of somebody else.
+load helper
+
+# The program where another user may run it.
+setup_file() {
+    open_folder=$(mktemp -d)
+    chmod 755 "$open_folder"
+    cp "$STRATA" "$open_folder/strata"
+    chmod 755 "$open_folder/strata"
+    export open_folder
+}
+
+teardown_file() {
+    rm -r "$open_folder"
+}
+
+@test "not permitted: the exit code, what is missing and what would help" {
+    expect 3 as_other "$open_folder/strata" explain 1
+    has "$output" "pid 1"
+    has "$output" "Missing"
+    has "$output" "denied"
+    has "$output" "sudo"
+    lacks "$output" " 0.0 MiB  in use"
+}
+
+@test "what needs no permission is still a number" {
+    expect 3 as_other "$open_folder/strata" explain 1 --json
+    [ "$(field stdout '[l["state"] for l in d["layers"] if l["id"] == "resident"]')" = "['ok']" ]
+    [ "$(field stdout 'len([g for g in d["gaps"] if g["state"] == "denied"]) > 0')" = True ]
+    [ "$(field stdout '[l["state"] for l in d["layers"] if l["id"] == "pss"]')" = "['denied']" ]
+}
+
+@test "a capture by somebody else keeps the reasons, and tells them" {
+    as_other "$open_folder/strata" capture 1 -o - >facts.strata 2>told || [ $? -eq 3 ]
+    grep -q "strata: missing" told
+    expect 3 "$STRATA" explain facts.strata
+    has "$output" "denied"
+}
+
+@test "the overview of somebody else is partial" {
+    expect 5 as_other "$open_folder/strata"
+    has "$output" "denied"
+}
+
+@test "a capture that may not be read" {
+    mkdir -m 755 "$open_folder/shared"
+    echo '{}' >"$open_folder/shared/secret.strata"
+    chmod 0 "$open_folder/shared/secret.strata"
+    expect 3 as_other "$open_folder/strata" explain "$open_folder/shared/secret.strata"
+    has "$errors" "secret.strata"
+}

@@ -1,0 +1,98 @@
+# Targets that are not there, are no process with memory, or are more than one.
+load helper
+
+@test "no such pid" {
+    expect 4 "$STRATA" explain 4194305
+    has "$errors" "4194305"
+    [ -z "$output" ]
+    expect 4 "$STRATA" explain 99999999999999999999
+    expect 4 "$STRATA" explain 0
+}
+
+@test "no such name" {
+    expect 4 "$STRATA" explain no-such-program-anywhere
+    has "$errors" "no-such-program-anywhere"
+    expect 4 "$STRATA" explain ""
+    expect 4 "$STRATA" explain /no/such/cgroup
+}
+
+@test "a process that ended" {
+    sleep 0 3>&- &
+    local ended=$!
+    wait "$ended"
+    expect 4 "$STRATA" explain "$ended"
+}
+
+@test "a zombie has no memory" {
+    start python3 -c 'import os, time
+if os.fork() == 0:
+    os._exit(0)
+time.sleep(300)'
+    has_zombie() {
+        zombie=$(cat "/proc/$pid/task/$pid/children" 2>/dev/null) &&
+            grep -q '^State:.Z' "/proc/${zombie// /}/status" 2>/dev/null
+    }
+    wait_for has_zombie
+    expect 4 "$STRATA" explain "${zombie// /}"
+    has "$errors" "zombie"
+}
+
+@test "a kernel thread has no memory" {
+    mkdir -p root/proc/2 root/sys
+    cp "$BATS_TEST_DIRNAME"/../fixtures/kernel-thread/* root/proc/2/
+    expect 4 "$STRATA" explain --root root 2
+    has "$errors" "kernel thread"
+}
+
+@test "a name that only looks like a terminal's escape is shown harmless" {
+    expect 4 "$STRATA" explain $'\e]0;owned\a'
+    lacks "$errors" $'\e'
+    has "$errors" "?]0;owned?"
+}
+
+@test "a process is explained by its pid and by its name" {
+    cp "$(command -v sleep)" strata-sleeper
+    start ./strata-sleeper 300
+    wait_for is_called "$pid" strata-sleeper
+    expect_readable "$STRATA" explain "$pid"
+    has "$output" "strata-sleeper · pid $pid"
+    expect_readable "$STRATA" explain strata-sleeper
+    has "$output" "strata-sleeper · pid $pid"
+}
+
+@test "several processes of one name that do not belong together are listed" {
+    cp "$(command -v sleep)" strata-twin
+    start setsid ./strata-twin 300
+    local first=$pid
+    start setsid ./strata-twin 301
+    local second=$pid
+    wait_for is_called "$first" strata-twin
+    wait_for is_called "$second" strata-twin
+    if [ "$(cat /proc/self/cgroup)" = "0::/" ] || ! grep -q '\.\(service\|scope\)' /proc/self/cgroup; then
+        expect 4 "$STRATA" explain strata-twin
+        has "$errors" "$first"
+        has "$errors" "$second"
+    else
+        # All in one unit: one target of two members.
+        expect_readable "$STRATA" explain strata-twin
+        has "$output" "2 processes"
+    fi
+}
+
+@test "a process with threads and many arenas is explained" {
+    start python3 -c 'import threading, time
+blocks = []
+def work():
+    blocks.append([bytes(600) for _ in range(20000)])
+    time.sleep(300)
+for _ in range(8):
+    threading.Thread(target=work, daemon=True).start()
+time.sleep(300)'
+    has_threads() { [ "$(ls "/proc/$pid/task" | wc -l)" -eq 9 ]; }
+    wait_for has_threads
+    sleep 0.2
+    expect_readable "$STRATA" explain "$pid"
+    has "$output" "9 threads"
+    has "$output" "resident"
+    has "$output" "residual"
+}

@@ -1,0 +1,96 @@
+# What is wrong with a command line, and the help that says how it would be right.
+load helper
+
+@test "an unknown command is refused, with a way out" {
+    expect 2 "$STRATA" mariadbd
+    has "$errors" "strata: unknown command 'mariadbd'"
+    has "$errors" "strata explain mariadbd"
+    [ -z "$output" ]
+}
+
+@test "an empty command is not the overview" {
+    expect 2 "$STRATA" ""
+    has "$errors" "unknown command ''"
+}
+
+@test "unknown options are named as they were typed" {
+    expect 2 "$STRATA" explain --frobnicate 1
+    has "$errors" "unknown option '--frobnicate'"
+    expect 2 "$STRATA" explain -x 1
+    has "$errors" "unknown option '-x'"
+    expect 2 "$STRATA" --nonsense
+    has "$errors" "unknown option '--nonsense'"
+}
+
+@test "an option of another command is refused, not ignored" {
+    expect 2 "$STRATA" rules --root /
+    has "$errors" "does not take option"
+    expect 2 "$STRATA" capture 1 -o x --json
+    has "$errors" "does not take option '--json'"
+}
+
+@test "values are checked before anything is read" {
+    expect 2 "$STRATA" explain --color=sometimes 1
+    has "$errors" "auto, always or never, not 'sometimes'"
+    expect 2 "$STRATA" explain --fail-on panic 1
+    has "$errors" "info, warn or critical, not 'panic'"
+    expect 2 "$STRATA" explain --width 12 1
+    expect 2 "$STRATA" explain --width -5 1
+    expect 2 "$STRATA" explain --width 80x 1
+    has "$errors" "a number from 60 to 1000, not '80x'"
+    expect 2 "$STRATA" explain --json=yes 1
+    has "$errors" "no value may follow option '--json=yes'"
+    expect 2 "$STRATA" explain 1 --root
+    has "$errors" "a value must follow option '--root'"
+    expect 2 "$STRATA" explain 1 --root ""
+}
+
+@test "too few and too many arguments" {
+    expect 2 "$STRATA" explain
+    has "$errors" "strata explain TARGET"
+    expect 2 "$STRATA" explain 1 2
+    has "$errors" "one argument too many: '2'"
+    expect 2 "$STRATA" capture 1
+    has "$errors" "-o FILE"
+}
+
+@test "options may stand behind the target, and -- ends them" {
+    expect 0 "$STRATA" rules --color never
+    expect 4 "$STRATA" explain -- --no-such-name
+    has "$errors" "--no-such-name"
+}
+
+@test "help lists every command and tells the exit codes" {
+    expect 0 "$STRATA" help
+    for command in explain capture rules; do
+        has "$output" "strata $command"
+    done
+    expect 0 "$STRATA" help exit-codes
+    for code in 0 1 2 3 4 5 6; do
+        has "$output" "  $code  "
+    done
+    expect 0 "$STRATA" help targets
+    has "$output" "pool:www"
+    expect 0 "$STRATA" explain --help
+    has "$output" "--fail-on LEVEL"
+    lacks "$output" "--output"
+    expect 0 "$STRATA" --help
+    expect 2 "$STRATA" help nothing
+}
+
+@test "help fits 80 columns" {
+    for topic in "" explain capture rules help targets exit-codes; do
+        "$STRATA" help $topic >text
+        [ "$(wc -L <text)" -le 80 ]
+    done
+}
+
+@test "the version is one line" {
+    expect 0 "$STRATA" --version
+    [[ "$output" =~ ^strata\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+}
+
+@test "an unknown rule is not there" {
+    expect 4 "$STRATA" rules no-such-rule
+    has "$errors" "no rule 'no-such-rule'"
+}
