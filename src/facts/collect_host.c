@@ -18,7 +18,7 @@
 
 /* No single one may take longer than this, at 10 ms for each GiB. */
 #define ROLLUP_RSS_MAX_BYTES (UINT64_C(4) << 30)
-#define ROLLUP_BUDGET_NS (UINT64_C(20) * 1000 * 1000)
+#define ROLLUP_BUDGET_NS (UINT64_C(10) * 1000 * 1000)
 
 static uint64_t resident(const struct process_facts *process)
 {

@@ -162,13 +162,20 @@ static int read_mappings(struct process_reader *reader, struct process_folder *f
     return 0;
 }
 
+/* More than the few files that every process of a host is read by. */
+static bool is_close_look(const struct process_reader *reader)
+{
+    return (reader->what &
+               (COLLECT_ROLLUP | COLLECT_SMAPS | COLLECT_ALLOCATOR | COLLECT_HEAPS)) != 0;
+}
+
 static int read_steps(struct process_reader *reader, struct process_folder *folder,
     struct process_facts *process)
 {
     const unsigned what = reader->what;
     int rc = read_identity(reader, folder, process);
 
-    if (rc == 0) {
+    if (rc == 0 && is_close_look(reader)) {
         rc = read_source(reader, folder, "oom_score", parse_oom_score, process);
     }
     if (rc == 0 && (what & COLLECT_ALLOCATOR) != 0) {
@@ -196,8 +203,11 @@ static int read_once(
     if (rc != 0) {
         return rc == -EPERM ? -EACCES : rc;
     }
+    if (is_close_look(reader)) {
+        process_folder_watch(&folder);
+    }
     rc = read_steps(reader, &folder, process);
-    if (rc == 0) {
+    if (rc == 0 && is_close_look(reader)) {
         rc = process_folder_check(&folder);
     }
     process_folder_close(&folder);

@@ -31,7 +31,7 @@ static int read_stat(struct process_folder *folder, struct process_stat *stat)
     return rc;
 }
 
-static void read_executable(struct process_folder *folder)
+void process_folder_watch(struct process_folder *folder)
 {
     struct stat status;
 
@@ -57,10 +57,8 @@ int process_folder_open(
     rc = read_stat(folder, &folder->stat);
     if (rc != 0) {
         process_folder_close(folder);
-        return rc;
     }
-    read_executable(folder);
-    return 0;
+    return rc;
 }
 
 void process_folder_close(struct process_folder *folder)
@@ -109,7 +107,7 @@ int process_folder_check(struct process_folder *folder)
         (now.stat.run_state == 'Z' && folder->stat.run_state != 'Z')) {
         return -ESRCH;
     }
-    read_executable(&now);
+    process_folder_watch(&now);
     if (now.stat.stack_start != folder->stat.stack_start ||
         (folder->executable_known && now.executable_known &&
             (now.executable_device != folder->executable_device ||

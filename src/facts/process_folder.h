@@ -11,15 +11,14 @@
 
 /*
  * Files are opened below fd only, so what is read is always of the process that was there
- * at the open, even when its pid is given to another one meanwhile. The fields say which
- * program it ran at that moment; process_folder_check() compares.
+ * at the open, even when its pid is given to another one meanwhile.
  */
 struct process_folder {
     struct facts_root *root;
     int fd;
     int32_t pid;
     struct process_stat stat; /* as at the open */
-    bool executable_known;    /* the two below could be read */
+    bool executable_known;    /* process_folder_watch() could read the two below */
     uint64_t executable_device;
     uint64_t executable_inode;
 };
@@ -29,6 +28,9 @@ int process_folder_open(
     struct facts_root *root, int32_t pid, struct process_folder *folder);
 void process_folder_close(struct process_folder *folder);
 
+/* Notes which program it runs now, so that process_folder_check() can compare. */
+void process_folder_watch(struct process_folder *folder);
+
 /* Reads the whole file name into buffer; as facts_read_file(), and a vanished process is -ESRCH. */
 int process_folder_read(struct process_folder *folder, const char *name,
     size_t maximum_bytes, struct buffer *buffer);
@@ -37,7 +39,7 @@ int process_folder_read(struct process_folder *folder, const char *name,
 int process_folder_open_file(struct process_folder *folder, const char *name);
 
 /*
- * Is it still what it was at the open? 0: the same program; -ESRCH: it has ended;
+ * Is it still what it was when it was watched? 0: the same program; -ESRCH: it has ended;
  * -ESTALE: it has started another program by execve, so facts read before and
  * after do not belong together.
  */

@@ -339,6 +339,7 @@ static void another_program_is_another_process(void **state)
     child_start(&child, become_sleep);
     assert_int_equal(facts_root_open(&root, NULL, NULL), 0);
     assert_int_equal(process_folder_open(&root, child.pid, &folder), 0);
+    process_folder_watch(&folder);
     assert_int_equal(process_folder_check(&folder), 0);
     assert_int_equal(write(child.go, "", 1), 1);
     assert_int_equal(read(child.ready, &byte, 1), 0); /* closed by execve */
