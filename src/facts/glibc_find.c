@@ -29,7 +29,6 @@ enum {
     STRUCT_OVERLAP_BYTES = 4096,   /* larger than malloc_state and mp_ */
     NONCONTIGUOUS_FLAG = 2,
     FLAGS_OFFSET = 4,
-    PREFERENCE_VERSION = 1,
     MAXIMUM_RANGES = 16,
 };
 
@@ -211,6 +210,22 @@ static int follow_ring(struct glibc_reader *reader, struct candidate *candidate)
     }
 }
 
+/* The figures of the struct agree with each other, and top is the address of a chunk. */
+static bool is_plausible(struct glibc_reader *reader, const struct candidate *candidate)
+{
+    const struct glibc_state_layout *state = candidate->state;
+    uint64_t held, peak, top, header;
+
+    return memory_read_word(
+               reader->memory, candidate->address + state->system_mem, &held) == 0 &&
+           memory_read_word(
+               reader->memory, candidate->address + state->max_system_mem, &peak) == 0 &&
+           memory_read_word(reader->memory, candidate->address + state->top, &top) == 0 &&
+           held > 0 && held <= peak && peak <= glibc_maximum_bytes &&
+           top % GLIBC_CHUNK_ALIGN == 0 && top < glibc_maximum_address &&
+           memory_read_word(reader->memory, top + WORD_BYTES, &header) == 0;
+}
+
 static bool is_better(const struct candidate *candidate, const struct candidate *best)
 {
     return best->address == 0 || (candidate->ring.closed && !best->ring.closed);
@@ -232,8 +247,8 @@ static int try_layouts(struct glibc_reader *reader, uint64_t bins, struct candid
         if (result < 0) {
             return result;
         }
-        /* A ring of one that is open is just a place where bins were expected. */
-        if ((candidate.ring.closed || candidate.ring.count > 1) &&
+        /* Bins without a ring prove little: the rest of the struct must make sense. */
+        if ((candidate.ring.closed || is_plausible(reader, &candidate)) &&
             is_better(&candidate, best)) {
             *best = candidate;
         }
@@ -360,20 +375,41 @@ static bool is_row_possible(const struct glibc_layout *row, const struct candida
            (match->score == 0 || row->parameters.bytes == match->layout->bytes);
 }
 
-/* The row that fits, of the release minor if that one fits; else the newest. */
-static const struct glibc_layout *choose_row(const struct candidate *best,
-    const struct glibc_parameter_match *match, uint32_t minor)
+/* The size of the first chunk of the main heap, which the first thread's tcache takes. */
+static uint64_t first_chunk_bytes(struct glibc_reader *reader, uint64_t heap_start)
 {
+    const uint64_t chunk = glibc_align_up(heap_start, GLIBC_CHUNK_ALIGN);
+    uint64_t header;
+
+    if (heap_start == 0 ||
+        memory_read_word(reader->memory, chunk + WORD_BYTES, &header) < 0) {
+        return 0;
+    }
+    return header & ~(uint64_t)GLIBC_SIZE_BITS;
+}
+
+/*
+ * Of the rows that fit: the one of the release minor, else one whose tcache has the size
+ * of the first chunk, else the newest.
+ */
+static const struct glibc_layout *choose_row(const struct candidate *best,
+    const struct glibc_parameter_match *match, uint32_t minor, uint64_t tcache_bytes)
+{
+    enum { RANK_FITS = 1, RANK_TCACHE = 2, RANK_RELEASE = 4 };
     const struct glibc_layout *chosen = NULL;
+    int chosen_rank = 0;
 
     for (size_t i = 0; i < GLIBC_LAYOUT_COUNT; i++) {
         const struct glibc_layout *row = &glibc_layouts[i];
+        int rank = RANK_FITS;
         if (!is_row_possible(row, best, match)) {
             continue;
         }
-        chosen = row;
-        if (minor >= row->first_minor && minor <= row->last_minor) {
-            break;
+        rank += row->tcache.chunk_bytes == tcache_bytes ? RANK_TCACHE : 0;
+        rank += minor >= row->first_minor && minor <= row->last_minor ? RANK_RELEASE : 0;
+        if (rank >= chosen_rank) {
+            chosen = row;
+            chosen_rank = rank;
         }
     }
     return chosen;
@@ -396,19 +432,21 @@ static uint64_t heap_bytes_of(struct glibc_reader *reader)
 }
 
 static int describe(struct glibc_reader *reader, const struct data_ranges *ranges,
-    const struct candidate *best, const struct glibc_parameter_match *match)
+    const struct candidate *best, const struct parameter_search *search)
 {
+    const struct glibc_parameter_match *match = &search->match;
     struct glibc_facts *facts = &reader->process->glibc;
     const uint32_t minor = glibc_version_minor(reader, ranges->library);
+    const uint64_t tcache_bytes = first_chunk_bytes(reader, search->heap_start);
 
     reader->main_arena = best->address;
     reader->parameters = match->address;
-    reader->layout = choose_row(best, match, minor);
+    reader->layout = choose_row(best, match, minor, tcache_bytes);
     if (reader->layout == NULL) {
         /* heap_info and mp_ contradict each other: the ring is the stronger proof. */
         const struct glibc_parameter_match none = {0};
         reader->parameters = 0;
-        reader->layout = choose_row(best, &none, minor);
+        reader->layout = choose_row(best, &none, minor, tcache_bytes);
     }
     if (reader->layout == NULL) {
         return -ENOENT;
@@ -452,5 +490,5 @@ int glibc_find(struct glibc_reader *reader, struct glibc_ring *ring)
         return result;
     }
     *ring = best.ring;
-    return describe(reader, &ranges, &best, &search.match);
+    return describe(reader, &ranges, &best, &search);
 }

@@ -9,7 +9,8 @@
  *   2.32  links of fast bins and tcaches are mangled
  *   2.35  transparent and explicit huge pages in mp_, which size the heaps; heap_info grows
  *   2.42  tcache counters count down; twelve more bins; heaps are 64 MiB again
- *   2.43  fast bins are gone; thp_mode in mp_
+ *   2.43  fast bins are gone; thp_mode in mp_; the size of a block taken by mmap leaves its
+ *         header out
  * A release of a distribution may carry a patch, so the reader never trusts the version
  * alone: glibc_find.c takes the row that fits what it sees.
  */
@@ -59,18 +60,18 @@
 enum { HEAP_INFO_OLD_BYTES = 0x20, HEAP_INFO_2_35_BYTES = 0x30 };
 
 const struct glibc_layout glibc_layouts[GLIBC_LAYOUT_COUNT] = {
-    [GLIBC_LAYOUT_2_26] = {26, 26, HEAP_INFO_OLD_BYTES, false, false, STATE_2_26,
+    [GLIBC_LAYOUT_2_26] = {26, 26, HEAP_INFO_OLD_BYTES, false, 0, false, STATE_2_26,
         PARAMETERS_2_26, TCACHE_2_26},
-    [GLIBC_LAYOUT_2_27] = {27, 29, HEAP_INFO_OLD_BYTES, false, false, STATE_2_27,
+    [GLIBC_LAYOUT_2_27] = {27, 29, HEAP_INFO_OLD_BYTES, false, 0, false, STATE_2_27,
         PARAMETERS_2_26, TCACHE_2_26},
-    [GLIBC_LAYOUT_2_30] = {30, 31, HEAP_INFO_OLD_BYTES, false, false, STATE_2_27,
+    [GLIBC_LAYOUT_2_30] = {30, 31, HEAP_INFO_OLD_BYTES, false, 0, false, STATE_2_27,
         PARAMETERS_2_26, TCACHE_2_30},
-    [GLIBC_LAYOUT_2_32] = {32, 34, HEAP_INFO_OLD_BYTES, true, false, STATE_2_27,
+    [GLIBC_LAYOUT_2_32] = {32, 34, HEAP_INFO_OLD_BYTES, true, 0, false, STATE_2_27,
         PARAMETERS_2_26, TCACHE_2_30},
-    [GLIBC_LAYOUT_2_35] = {35, 41, HEAP_INFO_2_35_BYTES, true, true, STATE_2_27,
+    [GLIBC_LAYOUT_2_35] = {35, 41, HEAP_INFO_2_35_BYTES, true, 0, true, STATE_2_27,
         PARAMETERS_2_35, TCACHE_2_30},
-    [GLIBC_LAYOUT_2_42] = {42, 42, HEAP_INFO_2_35_BYTES, true, false, STATE_2_27,
+    [GLIBC_LAYOUT_2_42] = {42, 42, HEAP_INFO_2_35_BYTES, true, 0, false, STATE_2_27,
         PARAMETERS_2_35, TCACHE_2_42},
-    [GLIBC_LAYOUT_2_43] = {43, 99, HEAP_INFO_2_35_BYTES, true, false, STATE_2_43,
-        PARAMETERS_2_43, TCACHE_2_42},
+    [GLIBC_LAYOUT_2_43] = {43, 99, HEAP_INFO_2_35_BYTES, true, GLIBC_CHUNK_HEADER_BYTES,
+        false, STATE_2_43, PARAMETERS_2_43, TCACHE_2_42},
 };

@@ -77,8 +77,9 @@ struct glibc_layout {
     uint32_t first_minor; /* of 2.x */
     uint32_t last_minor;
     uint32_t heap_info_bytes;
-    bool mangled_links;         /* next pointers of fast bins and tcaches: safe-linking */
-    bool heap_follows_hugepage; /* a heap is 4 * hp_pagesize when that is set */
+    bool mangled_links; /* next pointers of fast bins and tcaches: safe-linking */
+    uint32_t mmapped_excess_bytes; /* of a mapped block that its size does not count */
+    bool heap_follows_hugepage;    /* a heap is 4 * hp_pagesize when that is set */
     struct glibc_state_layout state;
     struct glibc_parameter_layout parameters;
     struct glibc_tcache_layout tcache;

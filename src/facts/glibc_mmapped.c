@@ -19,6 +19,9 @@
 
 enum { SCAN_PAGES = 1 << 15, SIZE_OFFSET = 8, SLICE_PAGES = 1024 };
 
+/* prev_size of the first chunk: 0, and from 2.43 this mark for explicit huge pages. */
+static const uint64_t huge_page_mark = 1;
+
 static const char anonymous_prefix[] = "[anon";
 
 struct mmapped_sums {
@@ -46,9 +49,10 @@ uint64_t glibc_mmapped_block(struct glibc_reader *reader, uint64_t address, uint
         page_cache_word(&reader->cache, address + SIZE_OFFSET, &header) < 0) {
         return 0;
     }
-    size = header & ~(uint64_t)GLIBC_SIZE_BITS;
-    if (before != 0 || (header & GLIBC_SIZE_BITS) != GLIBC_IS_MMAPPED || size == 0 ||
-        size % reader->memory->page_bytes != 0 || size > end - address) {
+    size = (header & ~(uint64_t)GLIBC_SIZE_BITS) + reader->layout->mmapped_excess_bytes;
+    if (before > huge_page_mark || (header & GLIBC_SIZE_BITS) != GLIBC_IS_MMAPPED ||
+        size <= GLIBC_CHUNK_HEADER_BYTES || size % reader->memory->page_bytes != 0 ||
+        size > end - address) {
         return 0;
     }
     return size;

@@ -31,6 +31,10 @@ enum {
     DEFAULT_TOP_PAD = 131072,
     DEFAULT_ARENA_TEST = 8,
     DEFAULT_TCACHE_BYTES = 1032,
+    DEFAULT_TCACHE_BYTES_2_42 = 1040,
+    DEFAULT_TCACHE_BYTES_2_43 = 1041,
+    LARGEST_USER_OVER_BINS = 8,  /* 24 + 16 * (bins - 1) */
+    LARGEST_CHUNK_OVER_USER = 9, /* the chunk's size word, and one more */
     LARGEST_TCACHE_COUNT = 65535,
     LARGEST_TCACHE_BYTES = 4 << 20, /* 2.42: twelve more bins, up to 4 MiB */
     LARGEST_ARENA_TEST = 1 << 20,
@@ -44,18 +48,28 @@ enum {
     POINTS_ENOUGH = 4
 };
 
-/* do_set_tcache_max(): the bins are those that hold max_bytes, 16 bytes apart from 24. */
+/*
+ * do_set_tcache_max(): the bins are those that hold max_bytes, 16 bytes apart from 24. The
+ * limit is of user memory up to 2.41, of the chunk in 2.42, one more than that in 2.43.
+ */
 static bool is_tcache_consistent(uint64_t bins, uint64_t max_bytes, uint64_t count)
 {
-    const uint64_t largest = bins * GLIBC_CHUNK_ALIGN + 8;
+    const uint64_t user = bins * GLIBC_CHUNK_ALIGN + LARGEST_USER_OVER_BINS;
 
     if (bins == 0 || bins > GLIBC_TCACHE_MAXIMUM_BINS || count > LARGEST_TCACHE_COUNT) {
         return false;
     }
-    if (bins == GLIBC_TCACHE_SMALL_BINS && max_bytes > largest) {
+    if (bins == GLIBC_TCACHE_SMALL_BINS && max_bytes > user) {
         return max_bytes <= LARGEST_TCACHE_BYTES;
     }
-    return max_bytes <= largest && max_bytes + GLIBC_CHUNK_ALIGN >= largest;
+    return max_bytes <= user + LARGEST_CHUNK_OVER_USER &&
+           max_bytes + GLIBC_CHUNK_ALIGN >= user;
+}
+
+static bool is_tcache_default(uint64_t max_bytes)
+{
+    return max_bytes == DEFAULT_TCACHE_BYTES || max_bytes == DEFAULT_TCACHE_BYTES_2_42 ||
+           max_bytes == DEFAULT_TCACHE_BYTES_2_43;
 }
 
 static uint32_t score_of(
@@ -90,9 +104,8 @@ static uint32_t score_of(
         glibc_half_word(maps + MMAPS_MAX) == DEFAULT_MMAPS_MAX ? POINTS_MMAPS_MAX : 0;
     score += glibc_word(data + TOP_PAD) == DEFAULT_TOP_PAD ? POINTS_DEFAULT : 0;
     score += arena_test == DEFAULT_ARENA_TEST ? POINTS_DEFAULT : 0;
-    score += glibc_word(tcache + TCACHE_MAX_BYTES) == DEFAULT_TCACHE_BYTES
-                 ? POINTS_DEFAULT
-                 : 0;
+    score +=
+        is_tcache_default(glibc_word(tcache + TCACHE_MAX_BYTES)) ? POINTS_DEFAULT : 0;
     return score;
 }
 

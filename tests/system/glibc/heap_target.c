@@ -220,7 +220,8 @@ static void report(void)
     malloc_info(0, stdout);
     printf("mallinfo2 arena=%zu uordblks=%zu fordblks=%zu hblks=%zu hblkhd=%zu "
            "keepcost=%zu\n",
-        info.arena, info.uordblks, info.fordblks, info.hblks, info.hblkhd, info.keepcost);
+        (size_t)info.arena, (size_t)info.uordblks, (size_t)info.fordblks,
+        (size_t)info.hblks, (size_t)info.hblkhd, (size_t)info.keepcost);
     printf("ready\n");
     fflush(stdout);
 }

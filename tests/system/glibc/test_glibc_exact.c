@@ -4,6 +4,7 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,6 +18,12 @@
 
 /* Issue's bound: within 1 % or 512 KiB of what is measured. */
 enum { TRIM_TOLERANCE_BYTES = 512 * 1024, TRIM_TOLERANCE_SHARE = 100 };
+
+#define DYNAMIC STRATA_HEAP_TARGET
+#define STATIC STRATA_HEAP_TARGET_STATIC
+
+/* Argument: the same target, built by hand against another release of glibc. */
+static const char *other_program;
 
 struct shape {
     const char *program;
@@ -112,7 +119,9 @@ static void compare_trim(struct target_process *target, const struct glibc_facts
 static void check_shape(void **state)
 {
     const struct shape *shape = *state;
-    const char *const arguments[] = {shape->program, shape->name, shape->megabytes, NULL};
+    const bool other = other_program != NULL && strcmp(shape->program, STATIC) != 0;
+    const char *const arguments[] = {
+        other ? other_program : shape->program, shape->name, shape->megabytes, NULL};
     static struct report report;
     struct target_process target;
     struct facts facts;
@@ -131,9 +140,6 @@ static void check_shape(void **state)
     region_release(&facts.region);
     target_stop(&target);
 }
-
-#define DYNAMIC STRATA_HEAP_TARGET
-#define STATIC STRATA_HEAP_TARGET_STATIC
 
 static struct shape single = {DYNAMIC, "single", "60", NULL};
 static struct shape threads = {DYNAMIC, "threads", "200", NULL};
@@ -161,7 +167,7 @@ static struct shape no_break = {DYNAMIC, "no-break", "40", NULL};
 #        variable, check_shape, NULL, NULL, &(variable)                                  \
     }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         SHAPE(single),
@@ -180,5 +186,8 @@ int main(void)
         SHAPE(no_break),
     };
 
+    if (argc > 1) {
+        other_program = argv[1];
+    }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
