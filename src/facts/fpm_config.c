@@ -37,6 +37,7 @@ struct parse {
     struct facts_root *root; /* NULL: includes are skipped */
     int root_fd;
     struct facts *facts;
+    size_t first_pool;           /* pools before it are of another master */
     struct fpm_pool_facts *pool; /* the section we are in; NULL: [global] or none */
     struct error *error;
     int files;
@@ -252,7 +253,7 @@ static int begin_section(struct parse *parse, const char *name, const char *file
         parse->pool = NULL;
         return 0;
     }
-    for (size_t i = 0; i < parse->facts->fpm_pool_count; i++) {
+    for (size_t i = parse->first_pool; i < parse->facts->fpm_pool_count; i++) {
         if (strcmp(parse->facts->fpm_pools[i].name, name) == 0) {
             parse->pool = &parse->facts->fpm_pools[i]; /* a section may be continued */
             return 0;
@@ -441,15 +442,19 @@ static int parse_file(struct parse *parse, const char *file, int depth)
 int fpm_config_read(struct facts_root *root, int root_fd, const char *file,
     struct facts *facts, struct error *error)
 {
-    struct parse parse = {
-        .root = root, .root_fd = root_fd, .facts = facts, .error = error};
+    struct parse parse = {.root = root,
+        .root_fd = root_fd,
+        .facts = facts,
+        .first_pool = facts->fpm_pool_count,
+        .error = error};
 
     return parse_file(&parse, file, 0);
 }
 
 int fpm_config_parse(char *text, const char *file, struct facts *facts)
 {
-    struct parse parse = {.root_fd = -1, .facts = facts};
+    struct parse parse = {
+        .root_fd = -1, .facts = facts, .first_pool = facts->fpm_pool_count};
 
     return parse_text(&parse, text, file, 0);
 }

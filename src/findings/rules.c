@@ -13,8 +13,10 @@
 #include "findings/cgroup.h"
 #include "findings/container.h"
 #include "findings/finding.h"
+#include "findings/fpm.h"
 #include "findings/glibc.h"
 #include "findings/group.h"
+#include "findings/php.h"
 #include "findings/reservation.h"
 #include "findings/resident.h"
 #include "findings/stacks.h"
@@ -330,6 +332,141 @@ const struct rule rule_table[] = {
                 "one process for all of them, and memory freed inside may stay taken "
                 "outside.",
         .run = rule_measured_inside_vm,
+    },
+    {
+        .id = "php-near-limit",
+        .title = "a PHP heap whose next chunk is near or beyond memory_limit",
+        .needs = "Zend heaps (memory of the process)",
+        .threshold =
+            "warn: real at 80 % of the limit, or its peak at 90 %; critical: less "
+            "than one chunk of 2 MiB is left",
+        .evidence =
+            "headroom_used: what memory_get_usage() suggests; headroom_real: what "
+            "is really left; next_chunk: what the next purchase needs",
+        .fix = "a memory_limit by the peak of real, or less data at a time",
+        .text =
+            "memory_limit is compared with real, the sum of whole 2 MiB chunks and huge "
+            "blocks, and not with used. A request can end with half of its limit "
+            "unused by its own count. Builds since October 2026 grant a little beyond "
+            "the limit and end the request at the next safe point, up to a hard limit.",
+        .run = rule_php_near_limit,
+    },
+    {
+        .id = "php-chunk-cliff",
+        .title = "blocks just too large to share a chunk of PHP's heap",
+        .needs = "Zend heaps (memory of the process)",
+        .threshold = "warn: a heap with 4 such chunks and 25 % of real in free pages",
+        .evidence = "half_chunks: one run of 256 pages or more; third_chunks, "
+                    "quarter_chunks: runs of 171 and of 128 pages and more",
+        .fix = "values below 255 pages or above 2,093,056 bytes; else a limit by real",
+        .text =
+            "1 MiB is the worst size to ask PHP for: a chunk has 511 pages to give, so a "
+            "second block of 256 pages never fits. real counts twice what the data "
+            "weighs. The unused half was never written, so it costs memory_limit and "
+            "no RAM; size the machine by resident memory all the same.",
+        .run = rule_php_chunk_cliff,
+    },
+    {
+        .id = "php-idle-cache",
+        .title = "idle PHP workers that keep the chunks of earlier requests",
+        .needs = "Zend heaps (memory of the process), pagemap",
+        .threshold = "info: 8 MiB and 10 % of resident; warn: 64 MiB and 30 %",
+        .evidence =
+            "cached_chunks: kept by all idle workers; cached_resident: what of them "
+            "is in RAM",
+        .fix = "workers that end when idle, or after a number of requests",
+        .text = "At the end of a request PHP keeps as many chunks as its average request "
+                "needed lately; the average moves half the way with each request. Time "
+                "does not count: a worker that goes idle after one large request keeps "
+                "its chunks until it has served a few small ones. memory_get_usage() "
+                "cannot show this to an idle worker.",
+        .run = rule_php_idle_cache,
+    },
+    {
+        .id = "php-collectable",
+        .title = "free small blocks of PHP that only a collection gives back",
+        .needs = "Zend heaps at rest (memory of the process), pagemap",
+        .threshold =
+            "info: 8 MiB and 10 % of resident; warn: 64 MiB leave the process and "
+            "30 %",
+        .evidence = "gc_gain: what gc_mem_caches() returns; gc_real, gc_resident: by how "
+                    "much real and the resident set fall",
+        .fix = "gc_mem_caches() after dropping a large structure",
+        .text =
+            "Pages that held small blocks stay with their size when the blocks are "
+            "freed. One survivor in a chunk keeps the whole chunk: then the collection "
+            "returns much and the process shrinks little. In a web request it does not "
+            "matter, since its end drops everything.",
+        .run = rule_php_collectable,
+    },
+    {
+        .id = "php-native-memory",
+        .title = "extensions hold more through malloc than PHP counts",
+        .needs = "Zend heaps and glibc arenas (memory of the process)",
+        .threshold = "info: 32 MiB in use by malloc, and half as much as real or more",
+        .evidence = "native_in_use: blocks in use in malloc's arenas",
+        .fix = "find the extension; until then let workers end after some requests",
+        .text =
+            "Database drivers, curl, image and XML libraries and the cycle collector's "
+            "root buffer allocate from malloc. Neither memory_get_usage() nor "
+            "memory_limit sees it. When it grows while real is flat, an extension or "
+            "its use leaks.",
+        .run = rule_php_native_memory,
+    },
+    {
+        .id = "fpm-worst-case",
+        .title = "FPM workers at their memory_limit do not fit",
+        .needs = "FPM's configuration, Zend heaps, memory of the machine or its cgroup",
+        .threshold = "info: children x memory_limit over all pools is 100 % of memory",
+        .evidence = "worst_case: the sum over all pools; memory: what there is",
+        .fix = "fewer children, or a lower memory_limit",
+        .text =
+            "A bound, not a forecast: few workers are ever at their limit together. It "
+            "says whether load or one bad page alone can make the kernel kill "
+            "something. A limit that pages really need is better than a high one for "
+            "all.",
+        .run = rule_fpm_worst_case,
+    },
+    {
+        .id = "fpm-children-overcommit",
+        .title = "FPM may start more workers than memory carries",
+        .needs =
+            "FPM's configuration, private pages of the workers, memory of the machine",
+        .threshold =
+            "warn: max_children of all pools x private pages of a worker is 80 % "
+            "of memory; critical: 100 %",
+        .evidence = "private_each: mean over the workers; expected: for all children",
+        .fix = "pm.max_children over all pools by private memory",
+        .text =
+            "Many pools with generous spare workers add up, each pool being fine by "
+            "itself. Sizing by RES instead errs the other way, since shared pages are "
+            "counted once for each worker.",
+        .run = rule_fpm_children_overcommit,
+    },
+    {
+        .id = "fpm-opcache-in-pool",
+        .title = "an opcache size set for a pool has no effect",
+        .needs = "FPM's configuration",
+        .threshold = "info: whenever it is set",
+        .evidence = "pool, file: where it is set",
+        .fix = "set it in php.ini",
+        .text =
+            "The master maps opcache's shared memory before it forks, with php.ini's "
+            "size. A php_admin_value in a pool changes only what opcache's statistics "
+            "compute with.",
+        .run = rule_fpm_opcache_in_pool,
+    },
+    {
+        .id = "fpm-status-memory",
+        .title = "FPM's status tells of memory that the last request did not need",
+        .needs = "FPM's status page, Zend heaps at rest",
+        .threshold = "info: 4 MiB more than the heap uses, with chunks kept from earlier",
+        .evidence = "last_request_memory: FPM's figure; used, real: the heap's",
+        .fix = "none; size by private memory",
+        .text =
+            "The page shows the peak of real of the last request, which includes chunks "
+            "that were cached before it, and 0 for a worker that is busy.",
+        .run = rule_fpm_status_memory,
     },
     {.id = NULL},
 };

@@ -64,7 +64,7 @@ static char *take_text(struct facts *facts, struct source *source)
     static const char *const texts[] = {"", "", "", "", "[heap]", "[stack]", "[anon:x]",
         "/usr/sbin/mariadbd", "/lib/libc.so.6", "/dev/zero", "/memfd:a", "/SYSV00000000",
         "/dev/shm/p", "/dev/dri/card0", "[vdso]", "/var/lib/data", "server\n; rm -rf /",
-        "mysqld", "php-fpm8.2"};
+        "mysqld", "php-fpm8.2", "php-fpm: pool www", "php-fpm: pool www"};
 
     return region_copy_text(
         &facts->region, texts[take(source, 1) % (sizeof(texts) / sizeof(texts[0]))]);
@@ -174,6 +174,98 @@ static void take_glibc(
     }
 }
 
+static void take_zend_heap(struct zend_heap_facts *heap, struct source *source)
+{
+    heap->state = take_state(source);
+    heap->custom = take(source, 1) == 1;
+    heap->used_bytes = take(source, 1) % 2 == 0 ? take(source, 2) : take_amount(source);
+    heap->real_bytes = take_amount(source);
+    heap->peak_used_bytes = take_amount(source);
+    heap->peak_real_bytes = take_amount(source);
+    heap->limit_bytes = take_fact(source);
+    heap->hard_limit_bytes = take_fact(source);
+    heap->chunks = take_amount(source);
+    heap->cached_chunks = take(source, 1);
+    heap->small_pages = take_amount(source);
+    heap->small_live_bytes = take_amount(source);
+    heap->small_free_bytes = take_amount(source);
+    heap->run_tail_bytes = take_amount(source);
+    heap->large_pages = take_amount(source);
+    heap->free_pages = take_amount(source);
+    heap->huge_bytes = take_amount(source);
+    heap->half_chunks = take(source, 1);
+    heap->third_chunks = take(source, 1);
+    heap->quarter_chunks = take(source, 1);
+    heap->resident_state = take_state(source);
+    heap->resident_bytes = take_amount(source);
+    heap->free_resident_bytes = take_amount(source);
+    heap->cached_resident_bytes = take_amount(source);
+    heap->huge_resident_bytes = take_amount(source);
+    heap->deep_state = take_state(source);
+    heap->gc_bytes = take_amount(source);
+    heap->gc_real_bytes = take_amount(source);
+    heap->gc_resident_bytes = take_amount(source);
+}
+
+static void take_zend(
+    struct facts *facts, struct process_facts *process, struct source *source)
+{
+    struct zend_facts *zend = &process->zend;
+    const uint64_t count = take(source, 1) % 3;
+
+    zend->state = count > 0 ? FACT_OK : FACT_ABSENT;
+    zend->version = take_text(facts, source);
+    for (uint64_t i = 0; i < count; i++) {
+        struct zend_heap_facts *heap = region_grow(&facts->region, &zend->heaps,
+            zend->heap_count, ZEND_MAX_HEAPS, sizeof(*heap));
+        if (heap == NULL) {
+            return;
+        }
+        zend->heap_count++;
+        take_zend_heap(heap, source);
+    }
+}
+
+static void take_workers(
+    struct facts *facts, struct fpm_pool_facts *pool, struct source *source)
+{
+    const uint64_t count = take(source, 1) % 4;
+
+    for (uint64_t i = 0; i < count; i++) {
+        struct fpm_worker_facts *worker = region_grow(&facts->region, &pool->workers,
+            pool->worker_count, FPM_MAX_WORKERS, sizeof(*worker));
+        if (worker == NULL) {
+            return;
+        }
+        pool->worker_count++;
+        worker->pid = take(source, 1) % 2 == 0 && facts->process_count > 0
+                          ? facts->processes[0].pid
+                          : (int32_t)take(source, 1);
+        worker->state = take_text(facts, source);
+        worker->last_request_memory = take_fact(source);
+    }
+}
+
+static void take_pools(struct facts *facts, struct source *source)
+{
+    const uint64_t count = take(source, 1) % 4;
+
+    for (uint64_t i = 0; i < count; i++) {
+        struct fpm_pool_facts *pool = region_grow(&facts->region, &facts->fpm_pools,
+            facts->fpm_pool_count, FPM_MAX_POOLS, sizeof(*pool));
+        if (pool == NULL) {
+            return;
+        }
+        facts->fpm_pool_count++;
+        pool->name = take_text(facts, source);
+        pool->file = take_text(facts, source);
+        pool->max_children = take_fact(source);
+        pool->memory_limit_bytes = take_fact(source);
+        pool->opcache_size_in_pool = take(source, 1) % 2 == 0;
+        take_workers(facts, pool, source);
+    }
+}
+
 static void take_allocators(
     struct facts *facts, struct process_facts *process, struct source *source)
 {
@@ -216,6 +308,7 @@ static bool take_process(struct facts *facts, struct source *source)
     take_spans(facts, process, source);
     take_glibc(facts, process, source);
     take_allocators(facts, process, source);
+    take_zend(facts, process, source);
     return true;
 }
 
@@ -264,4 +357,5 @@ void facts_random(struct facts *facts, const uint8_t *bytes, size_t count)
             return;
         }
     }
+    take_pools(facts, &source);
 }
