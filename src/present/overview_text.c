@@ -146,13 +146,13 @@ static void who(struct page *page, const struct grid *grid, const struct facts *
 static void first_finding(
     struct page *page, const struct grid *grid, const struct finding_list *list)
 {
-    const struct finding *finding = &list->items[0];
     int room = page->width - grid->finding_column;
     char text[NOTE_BYTES];
 
     if (list->count == 0) {
         return;
     }
+    const struct finding *finding = &list->items[0];
     page_at(page, grid->finding_column);
     if (finding->severity == SEVERITY_INFO) {
         page_printf(page, INK_DIM, "%zu note%s", list->count, list->count > 1 ? "s" : "");
