@@ -145,14 +145,19 @@ static void allocator_items(struct page *page, const struct facts *facts)
     }
 }
 
+/* The container or unit; a mere path is left to the section on the cgroup. */
 static void bill_item(struct page *page, const struct facts *facts)
 {
     char scratch[BILL_TEXT_BYTES];
-    const char *name = NULL;
 
-    if (facts->target_cgroup >= 0 && (size_t)facts->target_cgroup < facts->cgroup_count) {
-        name = bill_name(&facts->cgroups[facts->target_cgroup], scratch);
+    if (facts->target_cgroup < 0 || (size_t)facts->target_cgroup >= facts->cgroup_count) {
+        return;
     }
+    const struct cgroup_facts *cgroup = &facts->cgroups[facts->target_cgroup];
+    if (cgroup->container_id == NULL && cgroup->unit == NULL) {
+        return;
+    }
+    const char *name = bill_name(cgroup, scratch);
     if (name != NULL && strcmp(name, target_name(facts)) != 0) {
         item(page, name);
     }

@@ -115,6 +115,10 @@ static void name_resident_gap(
             text, GAP_BYTES, "outside the allocator, less what was never touched");
         return;
     }
+    if (untouched->bytes == 0) {
+        (void)snprintf(text, GAP_BYTES, "outside the allocator: code, files, stacks");
+        return;
+    }
     int64_t outside =
         layers[LAYER_RESIDENT].bytes - layers[LAYER_HELD].bytes + untouched->bytes;
     (void)snprintf(text, GAP_BYTES, "outside the allocator %s, never touched %s",

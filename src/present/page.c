@@ -188,8 +188,9 @@ static bool is_unit(const char *text)
 static char *first_word(struct page *page, const char *text)
 {
     size_t bytes = strcspn(text, " \n");
+    const char *digit = text + strspn(text, "<~+-");
 
-    if (isdigit((unsigned char)text[0]) && text[bytes] == ' ' &&
+    if (isdigit((unsigned char)*digit) && text[bytes] == ' ' &&
         is_unit(text + bytes + 1)) {
         bytes += 1 + strcspn(text + bytes + 1, " \n");
     }
