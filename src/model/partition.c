@@ -375,7 +375,10 @@ static uint64_t move_share(struct partition *partition, struct arena_share *shar
     return bytes;
 }
 
-/* Blocks in use are what is neither free nor top: headers and page rests included. */
+/*
+ * Blocks in use are what is neither free nor top, headers included, but no more than was
+ * handed out: what is resident beyond that is free and shares its pages with blocks in use.
+ */
 static void divide_arena(struct partition *partition, const struct glibc_arena *arena,
     struct arena_share *share)
 {
@@ -396,7 +399,9 @@ static void divide_arena(struct partition *partition, const struct glibc_arena *
     moved += move_share(partition, share, PART_GLIBC_FREE_EDGES,
         arena->free_resident_bytes - inner_bytes);
     partition->conflict_bytes = number_add(partition->conflict_bytes, want - moved);
-    (void)move_share(partition, share, PART_GLIBC_IN_USE, share->rss_bytes);
+    (void)move_share(partition, share, PART_GLIBC_IN_USE,
+        number_add(arena->in_use_bytes, arena->overhead_bytes));
+    (void)move_share(partition, share, PART_GLIBC_FREE_EDGES, share->rss_bytes);
 }
 
 static bool spans_in_order(const struct process_facts *process)

@@ -115,11 +115,13 @@ static void an_arena_is_divided_into_blocks_free_and_top(void **state)
     arena->free_resident_bytes = 12 * MIB;
     arena->trim_gain_bytes = 11 * MIB;
     arena->top_resident_bytes = 8 * MIB;
+    arena->in_use_bytes = 6 * MIB;
+    arena->overhead_bytes = 1 * MIB;
     divide(fixture);
     assert_part(fixture, PART_GLIBC_ARENA_TOPS, 8 * MIB);
     assert_part(fixture, PART_GLIBC_FREE, 11 * MIB);
-    assert_part(fixture, PART_GLIBC_FREE_EDGES, 1 * MIB);
-    assert_part(fixture, PART_GLIBC_IN_USE, 10 * MIB);
+    assert_part(fixture, PART_GLIBC_FREE_EDGES, 1 * MIB + 3 * MIB);
+    assert_part(fixture, PART_GLIBC_IN_USE, 7 * MIB);
     assert_int_equal(fixture->partition.conflict_bytes, 0);
 }
 
@@ -128,7 +130,8 @@ static void a_span_may_cross_mappings_and_share_one(void **state)
 {
     struct fixture *fixture = *state;
 
-    builder_arena(&fixture->facts, fixture->process, false, 3 * MIB);
+    builder_arena(&fixture->facts, fixture->process, false, 3 * MIB)->in_use_bytes =
+        3 * MIB;
     map(fixture, 64 * MIB, 2 * MIB, "rw-p", "", 2 * MIB);
     map(fixture, 66 * MIB, 2 * MIB, "rw-p", "[anon:x]", 1536 * KIB);
     builder_span(&fixture->facts, fixture->process, SPAN_GLIBC_ARENA_HEAP, 64 * MIB,
