@@ -63,6 +63,14 @@ static const struct row rows_of_version_1[] = {
     {CGROUP_FACT_LOCAL_INACTIVE_FILE, "memory.stat", "inactive_file"},
 };
 
+static const struct table {
+    const struct row *rows;
+    size_t count;
+} tables[] = {
+    {rows_of_version_1, sizeof(rows_of_version_1) / sizeof(rows_of_version_1[0])},
+    {rows_of_version_2, sizeof(rows_of_version_2) / sizeof(rows_of_version_2[0])},
+};
+
 /* One number, alone or in front of a line feed. */
 static struct fact parse_number(struct slice text)
 {
@@ -106,28 +114,45 @@ static struct fact parse_value(const char *text, const char *file, const char *k
                                                 : parse_keyed(text, key);
 }
 
-static int read_rows(struct facts_root *root, int folder_fd, const struct row *rows,
-    size_t count, struct buffer *scratch, struct fact *values)
+/* Stores what text says for each row of that file; text NULL: the state of the failure. */
+static void store_file(const struct table *table, const char *file, const char *text,
+    uint32_t state, struct fact *values)
 {
-    const char *file = "";
-    int rc = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        const struct row *row = &table->rows[i];
+        if (strcmp(row->file, file) == 0) {
+            values[row->fact] = text != NULL
+                                    ? parse_value(text, file, row->key)
+                                    : (struct fact){.state = (enum fact_state)state};
+        }
+    }
+}
 
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(rows[i].file, "computed") == 0) {
+static int read_table(struct facts_root *root, int folder_fd, const struct table *table,
+    struct buffer *scratch, struct fact *values)
+{
+    const char *last = "computed"; /* no file: left to others */
+
+    for (size_t i = 0; i < table->count; i++) {
+        const char *file = table->rows[i].file;
+        if (strcmp(file, last) == 0 || strcmp(file, "computed") == 0) {
             continue;
         }
-        if (strcmp(rows[i].file, file) != 0) {
-            file = rows[i].file;
-            rc = facts_read_file(root, folder_fd, file, FILE_MAX_BYTES, scratch);
-        }
+        last = file;
+        int rc = facts_read_file(root, folder_fd, file, FILE_MAX_BYTES, scratch);
         if (rc == -ENOMEM) {
             return rc;
         }
-        values[rows[i].fact] =
-            rc == 0 ? parse_value(buffer_text(scratch), file, rows[i].key)
-                    : (struct fact){.state = (enum fact_state)facts_state_of(rc)};
+        store_file(table, file, rc == 0 ? buffer_text(scratch) : NULL, facts_state_of(rc),
+            values);
     }
     return 0;
+}
+
+void cgroup_values_parse(uint32_t version, const char *file, const char *text,
+    struct fact values[CGROUP_FACT_COUNT])
+{
+    store_file(&tables[version - 1], file, text, FACT_OK, values);
 }
 
 static void drop_when_unlimited(struct fact *limit)
@@ -148,15 +173,13 @@ static void make_swap_limit(struct fact *both, const struct fact *memory)
 int cgroup_values_read(struct facts_root *root, int folder_fd, uint32_t version,
     struct buffer *scratch, struct fact values[CGROUP_FACT_COUNT])
 {
-    if (version == 2) {
-        return read_rows(root, folder_fd, rows_of_version_2,
-            sizeof(rows_of_version_2) / sizeof(rows_of_version_2[0]), scratch, values);
+    int rc = read_table(root, folder_fd, &tables[version - 1], scratch, values);
+
+    if (version == 1) {
+        drop_when_unlimited(&values[CGROUP_FACT_LIMIT]);
+        drop_when_unlimited(&values[CGROUP_FACT_SWAP_LIMIT]);
+        make_swap_limit(&values[CGROUP_FACT_SWAP_LIMIT], &values[CGROUP_FACT_LIMIT]);
     }
-    int rc = read_rows(root, folder_fd, rows_of_version_1,
-        sizeof(rows_of_version_1) / sizeof(rows_of_version_1[0]), scratch, values);
-    drop_when_unlimited(&values[CGROUP_FACT_LIMIT]);
-    drop_when_unlimited(&values[CGROUP_FACT_SWAP_LIMIT]);
-    make_swap_limit(&values[CGROUP_FACT_SWAP_LIMIT], &values[CGROUP_FACT_LIMIT]);
     return rc;
 }
 
@@ -169,8 +192,9 @@ int cgroup_limits_read(struct facts_root *root, int folder_fd, uint32_t version,
         {{CGROUP_FACT_LIMIT, "memory.max", ""},
             {CGROUP_FACT_USAGE, "memory.current", ""}},
     };
+    const struct table table = {rows[version - 1], 2};
     struct fact values[CGROUP_FACT_COUNT] = {0};
-    int rc = read_rows(root, folder_fd, rows[version - 1], 2, scratch, values);
+    int rc = read_table(root, folder_fd, &table, scratch, values);
 
     limits->limit = values[CGROUP_FACT_LIMIT];
     limits->usage = values[CGROUP_FACT_USAGE];

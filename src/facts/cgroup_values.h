@@ -17,6 +17,13 @@
 int cgroup_values_read(struct facts_root *root, int folder_fd, uint32_t version,
     struct buffer *scratch, struct fact values[CGROUP_FACT_COUNT]);
 
+/*
+ * Stores what the text of one of those files says: pure, for tests. Version 1 without the
+ * rules for limits. Facts of other files are left alone.
+ */
+void cgroup_values_parse(uint32_t version, const char *file, const char *text,
+    struct fact values[CGROUP_FACT_COUNT]);
+
 struct cgroup_limits {
     struct fact limit;
     struct fact usage;
