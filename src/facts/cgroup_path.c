@@ -129,6 +129,9 @@ static bool is_pod_uid(struct slice slice)
 
 static void set_container(struct walk *walk, const char *runtime, struct slice container)
 {
+    if (container.bytes == 0) {
+        return; /* "lxc.payload." and its like */
+    }
     walk->runtime = runtime;
     walk->container = container;
     walk->unit_open = true; /* a service manager inside the container may follow */

@@ -120,6 +120,8 @@ static const struct shape shapes[] = {
     {"/kubepods/pod0c6a7f10-6c3e-4b8f-9a57+0e3f5d1c2b4a", NULL, NULL, NULL, NULL},
     {"/srv/default/redis", NULL, NULL, NULL, NULL},
     {"/srv/lxc/web1", NULL, NULL, NULL, NULL},
+    {"/lxc.payload.", NULL, NULL, NULL, NULL},
+    {"/machine.slice/machine-.scope", NULL, NULL, "machine-.scope", NULL},
     {"/.service", NULL, NULL, NULL, NULL},
     {"/a:b:c", NULL, NULL, NULL, NULL},
     {"/:::", NULL, NULL, NULL, NULL},
