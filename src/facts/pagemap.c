@@ -170,27 +170,36 @@ static bool may_be_zero_page(uint8_t bits)
     return (bits & (PAGE_PRESENT | PAGE_FILE | PAGE_EXCLUSIVE)) == PAGE_PRESENT;
 }
 
+static void mark_zero_range(const struct pagemap *pagemap, const struct scan_range *range,
+    uint64_t address, size_t count, uint8_t *bits)
+{
+    uint64_t at = range->start < address ? address : range->start;
+
+    for (; at < range->end; at += pagemap->page_bytes) {
+        const uint64_t page = (at - address) / pagemap->page_bytes;
+        if (page >= count) {
+            return;
+        }
+        if (may_be_zero_page(bits[page])) {
+            bits[page] |= PAGE_ZERO;
+        }
+    }
+}
+
 static int mark_zero_pages(
     struct pagemap *pagemap, uint64_t address, size_t count, uint8_t *bits)
 {
     struct scan_range ranges[SCAN_RANGES];
     struct scan_request request = {
         .start = address, .end = address + count * pagemap->page_bytes};
-    const uint64_t end = request.end;
 
-    while (request.start < end) {
+    while (request.start < request.end) {
         int found = scan(pagemap, &request, CATEGORY_ZERO_FRAME, ranges, SCAN_RANGES);
         if (found < 0) {
             return found;
         }
         for (int i = 0; i < found; i++) {
-            for (uint64_t at = ranges[i].start; at < ranges[i].end && at >= address;
-                 at += pagemap->page_bytes) {
-                const uint64_t page = (at - address) / pagemap->page_bytes;
-                if (page < count && may_be_zero_page(bits[page])) {
-                    bits[page] |= PAGE_ZERO;
-                }
-            }
+            mark_zero_range(pagemap, &ranges[i], address, count, bits);
         }
         if (request.walk_end <= request.start) {
             break;

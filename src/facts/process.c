@@ -9,6 +9,7 @@
 #include "facts/process.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/number.h"
 #include "facts/cgroup.h"
@@ -58,10 +59,11 @@ static void parse_limits(char *text, size_t bytes, struct process_facts *process
 
 static void parse_oom_score(char *text, size_t bytes, struct process_facts *process)
 {
-    const char *at = text;
     uint64_t score;
 
-    if (bytes > 0 && number_read(&at, 10, &score) == 0) {
+    (void)bytes; /* the text ends with NUL */
+    text[strcspn(text, "\n")] = '\0';
+    if (number_parse(text, &score) == 0) {
         set_fact(process, PROCESS_FACT_OOM_SCORE, score);
     }
 }

@@ -146,6 +146,7 @@ static int compare_starts(const void *left, const void *right)
 void target_group_sort(struct target_group *group)
 {
     if (group->count > 1) {
-        qsort(group->entries, group->count, sizeof(group->entries[0]), compare_starts);
+        qsort(group->entries, group->count, sizeof(const struct process_entry *),
+            compare_starts);
     }
 }
