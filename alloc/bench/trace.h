@@ -1,8 +1,8 @@
 /*
  * Requests to replay: what a script asks of its allocator, made from a seed.
  */
-#ifndef STRATA_BENCH_TRACE_H
-#define STRATA_BENCH_TRACE_H
+#ifndef STRATA_ALLOC_BENCH_TRACE_H
+#define STRATA_ALLOC_BENCH_TRACE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /*
  * The real engine: runs engine.php under a PHP command line and brings back its figures.
  */
-#ifndef STRATA_ORACLE_ENGINE_H
-#define STRATA_ORACLE_ENGINE_H
+#ifndef STRATA_ALLOC_TESTS_ORACLE_ENGINE_H
+#define STRATA_ALLOC_TESTS_ORACLE_ENGINE_H
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 /*
  * The figures which both sides report after every operation.
  */
-#ifndef STRATA_ORACLE_FIGURES_H
-#define STRATA_ORACLE_FIGURES_H
+#ifndef STRATA_ALLOC_TESTS_ORACLE_FIGURES_H
+#define STRATA_ALLOC_TESTS_ORACLE_FIGURES_H
 
 #include <stdint.h>
 

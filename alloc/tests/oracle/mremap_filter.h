@@ -1,8 +1,8 @@
 /*
  * Takes one accident out of the comparison: whether a huge block can grow in place.
  */
-#ifndef STRATA_ORACLE_MREMAP_FILTER_H
-#define STRATA_ORACLE_MREMAP_FILTER_H
+#ifndef STRATA_ALLOC_TESTS_ORACLE_MREMAP_FILTER_H
+#define STRATA_ALLOC_TESTS_ORACLE_MREMAP_FILTER_H
 
 /*
  * From here on mremap() without flags (grow here or not at all) answers ENOMEM, in this

@@ -1,8 +1,8 @@
 /*
  * Lists of heap operations, as a PHP program would cause them, made from a seed.
  */
-#ifndef STRATA_ORACLE_OPERATION_H
-#define STRATA_ORACLE_OPERATION_H
+#ifndef STRATA_ALLOC_TESTS_ORACLE_OPERATION_H
+#define STRATA_ALLOC_TESTS_ORACLE_OPERATION_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /*
  * Our side: the same operations on a heap in the `zend` layout.
  */
-#ifndef STRATA_ORACLE_REPLAY_H
-#define STRATA_ORACLE_REPLAY_H
+#ifndef STRATA_ALLOC_TESTS_ORACLE_REPLAY_H
+#define STRATA_ALLOC_TESTS_ORACLE_REPLAY_H
 
 #include <stddef.h>
 

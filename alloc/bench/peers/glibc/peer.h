@@ -1,8 +1,8 @@
 /*
  * Plain malloc and free of glibc; a request ends block by block.
  */
-#ifndef STRATA_BENCH_PEER_H
-#define STRATA_BENCH_PEER_H
+#ifndef STRATA_ALLOC_BENCH_PEERS_GLIBC_PEER_H
+#define STRATA_ALLOC_BENCH_PEERS_GLIBC_PEER_H
 
 #include <stdbool.h>
 #include <stdlib.h>

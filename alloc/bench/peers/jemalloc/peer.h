@@ -2,8 +2,8 @@
  * An arena of jemalloc, without a thread cache or (PEER_TCACHE 1) with one of its own.
  * What a cache holds belongs to the arena, so it is flushed before the arena is reset.
  */
-#ifndef STRATA_BENCH_PEER_H
-#define STRATA_BENCH_PEER_H
+#ifndef STRATA_ALLOC_BENCH_PEERS_JEMALLOC_PEER_H
+#define STRATA_ALLOC_BENCH_PEERS_JEMALLOC_PEER_H
 
 #include <jemalloc/jemalloc.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /*
  * mimalloc's first-class heaps (mi_heap_new, mi_heap_malloc, mi_free, mi_heap_destroy).
  */
-#ifndef STRATA_BENCH_PEER_H
-#define STRATA_BENCH_PEER_H
+#ifndef STRATA_ALLOC_BENCH_PEERS_MIMALLOC_PEER_H
+#define STRATA_ALLOC_BENCH_PEERS_MIMALLOC_PEER_H
 
 #include <mimalloc.h>
 #include <stdbool.h>

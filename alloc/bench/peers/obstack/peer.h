@@ -2,8 +2,8 @@
  * glibc's obstack: a stack of objects on chunks from malloc. Single objects cannot be
  * freed (only all which came after one), so peer_free does nothing.
  */
-#ifndef STRATA_BENCH_PEER_H
-#define STRATA_BENCH_PEER_H
+#ifndef STRATA_ALLOC_BENCH_PEERS_OBSTACK_PEER_H
+#define STRATA_ALLOC_BENCH_PEERS_OBSTACK_PEER_H
 
 #include <obstack.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /*
  * Request heaps of this library; PEER_LAYOUT is the layout.
  */
-#ifndef STRATA_BENCH_PEER_H
-#define STRATA_BENCH_PEER_H
+#ifndef STRATA_ALLOC_BENCH_PEERS_STRATA_PEER_H
+#define STRATA_ALLOC_BENCH_PEERS_STRATA_PEER_H
 
 #include <stdbool.h>
 #include <strata/heap.h>
