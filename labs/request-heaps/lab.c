@@ -1,0 +1,266 @@
+/*
+ * Tables, PHP as a child, expectations. Not thread safe: a lab is one thread.
+ */
+#include "lab.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "child.h"
+
+enum {
+    EXIT_DIFFERENT = 1,
+    EXIT_USAGE = 2,
+    EXIT_PARTIAL = 5,
+    START_BYTES = 484176,
+    STRING_OVERHEAD_BYTES = 32,
+    ELEMENT_BYTES = 16,
+    HASH_BYTES = 8,
+    PUBLISHED_PAGE_BYTES = 16384,
+    CELL_BYTES = 32,
+    KEY_BYTES = 64,
+    OPTION_BYTES = 64,
+};
+
+_Noreturn void lab_die(const char *what)
+{
+    fprintf(stderr, "lab: cannot go on: %s\n", what);
+    exit(EXIT_DIFFERENT);
+}
+
+void lab_begin(struct lab *lab, int count, char **arguments, const char *title)
+{
+    *lab = (struct lab){.check = count == 2 && strcmp(arguments[1], "--check") == 0};
+    if (count != 1 && !lab->check) {
+        fprintf(stderr, "usage: %s [--check]\n", arguments[0]);
+        exit(EXIT_USAGE);
+    }
+    printf("%s\n", title);
+}
+
+const char *lab_php_program(void)
+{
+    const char *chosen = getenv("STRATA_PHP");
+    return chosen != NULL && chosen[0] != '\0' ? chosen : "php8.2";
+}
+
+void lab_note_php_missing(struct lab *lab)
+{
+    if (!lab->php_missing) {
+        printf("PHP's own figures are missing: no '%s', install the package php8.2-cli\n",
+            lab_php_program());
+    }
+    lab->php_missing = true;
+}
+
+bool lab_run_php(
+    struct lab *lab, const char *script, const char *memory_limit, const char *argument)
+{
+    char no_ini[] = "-n";
+    char define[] = "-d";
+    char rest[] = "--";
+    char limit[OPTION_BYTES];
+    snprintf(limit, sizeof(limit), "memory_limit=%s", memory_limit);
+    char *arguments[] = {
+        (char *)lab_php_program(), no_ini, define, limit, rest, (char *)argument, NULL};
+    struct child_job job = {.arguments = arguments,
+        .input = script,
+        .input_bytes = strlen(script),
+        .output = lab->php_text,
+        .output_capacity = sizeof(lab->php_text) - 1};
+    lab->php_text[0] = '\0';
+    if (lab->php_missing) {
+        return false;
+    }
+    int error = child_run(&job);
+    lab->php_text[job.output_bytes] = '\0';
+    if (error == -ENOENT) {
+        lab_note_php_missing(lab);
+    } else if (error != 0) {
+        lab_die(strerror(-error));
+    }
+    return error == 0;
+}
+
+int64_t lab_php_figure(const struct lab *lab, const char *key)
+{
+    char wanted[KEY_BYTES];
+    snprintf(wanted, sizeof(wanted), "%s ", key);
+    size_t length = strlen(wanted);
+    for (const char *line = lab->php_text; line != NULL && *line != '\0';) {
+        if (strncmp(line, wanted, length) == 0) {
+            return strtoll(line + length, NULL, 10);
+        }
+        line = strchr(line, '\n');
+        line = line != NULL ? line + 1 : NULL;
+    }
+    return LAB_UNKNOWN;
+}
+
+/* The number with commas at the thousands, or a dash. */
+static void format_figure(int64_t figure, char text[CELL_BYTES])
+{
+    char digits[CELL_BYTES];
+    size_t out = 0;
+    if (figure == LAB_UNKNOWN) {
+        snprintf(text, CELL_BYTES, "-");
+        return;
+    }
+    snprintf(digits, sizeof(digits), "%" PRId64, figure);
+    size_t length = strlen(digits);
+    for (size_t i = 0; i < length && out + 2 < CELL_BYTES; i++) {
+        size_t left = length - i;
+        if (i > 0 && left % 3 == 0 && digits[i - 1] != '-') {
+            text[out++] = ',';
+        }
+        text[out++] = digits[i];
+    }
+    text[out] = '\0';
+}
+
+void lab_print_head(const char *what)
+{
+    printf("\n%-32s %15s %15s %15s %15s\n", what, "published", "php here", "zend",
+        "compact");
+}
+
+void lab_print_row(const char *label, const struct lab_row *row)
+{
+    printf("%-32s", label);
+    for (size_t column = 0; column < LAB_COLUMNS; column++) {
+        char text[CELL_BYTES];
+        format_figure(row->figure[column], text);
+        printf(" %15s", text);
+    }
+    printf("\n");
+}
+
+int64_t lab_difference(int64_t a, int64_t b)
+{
+    return a == LAB_UNKNOWN || b == LAB_UNKNOWN ? LAB_UNKNOWN : a - b;
+}
+
+static void expect(
+    struct lab *lab, bool met, const char *what, const char *relation, int64_t figures[2])
+{
+    char ours[CELL_BYTES];
+    char wanted[CELL_BYTES];
+    if (figures[1] == LAB_UNKNOWN || met) {
+        return;
+    }
+    format_figure(figures[0], ours);
+    format_figure(figures[1], wanted);
+    printf("DIFFERS: %s: %s, must be %s %s\n", what, ours, relation, wanted);
+    lab->differences++;
+}
+
+void lab_expect_equal(struct lab *lab, const char *what, int64_t ours, int64_t wanted)
+{
+    expect(lab, ours == wanted, what, "exactly", (int64_t[]){ours, wanted});
+}
+
+void lab_expect_at_most(struct lab *lab, const char *what, int64_t ours, int64_t most)
+{
+    expect(lab, ours <= most, what, "at most", (int64_t[]){ours, most});
+}
+
+void lab_expect_at_least(struct lab *lab, const char *what, int64_t ours, int64_t least)
+{
+    expect(lab, ours >= least, what, "at least", (int64_t[]){ours, least});
+}
+
+int lab_end(const struct lab *lab)
+{
+    if (lab->differences > 0) {
+        printf("\n%u figures differ which must not\n", lab->differences);
+    } else {
+        printf("\nall figures which must agree do%s\n",
+            lab->php_missing ? ", without PHP's own" : "");
+    }
+    if (lab->check && lab->differences > 0) {
+        return EXIT_DIFFERENT;
+    }
+    return lab->php_missing ? EXIT_PARTIAL : EXIT_SUCCESS;
+}
+
+enum strata_layout lab_layout(enum lab_column column)
+{
+    return column == LAB_ZEND ? STRATA_LAYOUT_ZEND : STRATA_LAYOUT_COMPACT;
+}
+
+struct strata_heap *lab_heap_with(const struct strata_heap_options *options)
+{
+    struct strata_heap *heap = strata_heap_new(options);
+    if (heap == NULL) {
+        lab_die("no memory for a heap");
+    }
+    lab_alloc(heap, START_BYTES);
+    return heap;
+}
+
+struct strata_heap *lab_heap_new(enum strata_layout layout)
+{
+    struct strata_heap_options options = {
+        .struct_bytes = sizeof(options), .layout = layout, .name = "lab"};
+    return lab_heap_with(&options);
+}
+
+/* From the kernel; statm counts pages. */
+static int64_t resident_bytes(void)
+{
+    long size = 0;
+    long resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file == NULL || fscanf(file, "%ld %ld", &size, &resident) != 2) {
+        lab_die("cannot read '/proc/self/statm'");
+    }
+    fclose(file);
+    return (int64_t)resident * sysconf(_SC_PAGESIZE);
+}
+
+struct lab_reading lab_read(const struct strata_heap *heap)
+{
+    struct strata_heap_stats stats = {.struct_bytes = sizeof(stats)};
+    strata_heap_get_stats(heap, &stats);
+    return (struct lab_reading){.used = (int64_t)stats.used_bytes,
+        .real = (int64_t)stats.real_bytes,
+        .peak_real = (int64_t)stats.peak_real_bytes,
+        .rss = resident_bytes()};
+}
+
+void *lab_alloc(struct strata_heap *heap, size_t bytes)
+{
+    char *block = strata_alloc(heap, bytes);
+    if (block == NULL) {
+        lab_die("the heap refused a block");
+    }
+    for (size_t at = 0; at < bytes; at += STRATA_PAGE_BYTES) {
+        block[at] = 1;
+    }
+    return block;
+}
+
+size_t lab_string_bytes(size_t length)
+{
+    return length + STRING_OVERHEAD_BYTES;
+}
+
+size_t lab_table_bytes(size_t capacity)
+{
+    return capacity * ELEMENT_BYTES + HASH_BYTES;
+}
+
+static int64_t round_up(size_t bytes, size_t page)
+{
+    return (int64_t)((bytes + page - 1) / page * page);
+}
+
+int64_t lab_page_surplus(size_t huge_bytes)
+{
+    return round_up(huge_bytes, PUBLISHED_PAGE_BYTES) -
+           round_up(huge_bytes, STRATA_PAGE_BYTES);
+}
