@@ -16,7 +16,8 @@ enum {
     EXIT_DIFFERENT = 1,
     EXIT_USAGE = 2,
     EXIT_PARTIAL = 5,
-    START_BYTES = 484176,
+    START_BLOCK_BYTES = 481936,
+    START_LARGEST_SMALL_BYTES = 384,
     STRING_OVERHEAD_BYTES = 32,
     ELEMENT_BYTES = 16,
     HASH_BYTES = 8,
@@ -192,13 +193,34 @@ enum strata_layout lab_layout(enum lab_column column)
     return column == LAB_ZEND ? STRATA_LAYOUT_ZEND : STRATA_LAYOUT_COMPACT;
 }
 
+/* The next size class, as far as START_LARGEST_SMALL_BYTES: four steps for each doubling. */
+static size_t next_class(size_t bytes)
+{
+    enum { FINEST_BYTES = 8, FIRST_DOUBLING_BYTES = 64, STEPS = 4 };
+    size_t step = FINEST_BYTES;
+    for (size_t from = FIRST_DOUBLING_BYTES; bytes >= from; from *= 2) {
+        step = from / STEPS;
+    }
+    return bytes + step;
+}
+
+/* PHP's own blocks: one for most of it, and the runs of pages which small ones take. */
+static void alloc_start_blocks(struct strata_heap *heap)
+{
+    lab_alloc(heap, START_BLOCK_BYTES);
+    for (size_t bytes = 8; bytes <= START_LARGEST_SMALL_BYTES;
+         bytes = next_class(bytes)) {
+        lab_alloc(heap, bytes);
+    }
+}
+
 struct strata_heap *lab_heap_with(const struct strata_heap_options *options)
 {
     struct strata_heap *heap = strata_heap_new(options);
     if (heap == NULL) {
         lab_die("no memory for a heap");
     }
-    lab_alloc(heap, START_BYTES);
+    alloc_start_blocks(heap);
     return heap;
 }
 
@@ -234,12 +256,12 @@ struct lab_reading lab_read(const struct strata_heap *heap)
 
 void *lab_alloc(struct strata_heap *heap, size_t bytes)
 {
-    char *block = strata_alloc(heap, bytes);
+    uint64_t *block = strata_alloc(heap, bytes);
     if (block == NULL) {
         lab_die("the heap refused a block");
     }
     for (size_t at = 0; at < bytes; at += STRATA_PAGE_BYTES) {
-        block[at] = 1;
+        block[at / sizeof(*block)] = bytes;
     }
     return block;
 }

@@ -77,8 +77,9 @@ int lab_end(const struct lab *lab);
 _Noreturn void lab_die(const char *what);
 
 /*
- * A heap in which one block stands for what PHP has allocated when a script starts
- * (484,176 bytes in the published run). Ends the program when there is no memory for it.
+ * A heap with blocks that stand for what PHP has allocated when a script starts: 484,176
+ * bytes as in the published run, on 142 pages, since PHP's small blocks leave most of
+ * their pages empty. Ends the program when there is no memory for it.
  */
 struct strata_heap *lab_heap_new(enum strata_layout layout);
 
@@ -90,7 +91,7 @@ enum strata_layout lab_layout(enum lab_column column);
 
 struct lab_reading lab_read(const struct strata_heap *heap);
 
-/* strata_alloc, and one write to each page; ends the program when it is refused. */
+/* strata_alloc, and one word written to each page; ends the program when it is refused. */
 void *lab_alloc(struct strata_heap *heap, size_t bytes);
 
 /* What a string of this length asks for, and a packed array's table. */
