@@ -7,8 +7,9 @@
  *                         microseconds for the whole request with its end.
  *   end                   fills 100 MB with small blocks. `drop` is microseconds for ending
  *                         the request at once, `free` block by block in the order of
- *                         allocation, `end-cold` the first end of the process in the way
- *                         the peer has. `rss-full` is RSS in KiB above the start with the
+ *                         allocation, both after ten rounds (what a peer keeps by an
+ *                         average of the past has settled by then); `end-cold` is the
+ *                         first end of the process in the way the peer has. `rss-full` is RSS in KiB above the start with the
  *                         100 MB in place, `rss-after` after the first end, `rss-later`
  *                         after five small requests more.
  *
@@ -33,6 +34,7 @@ enum {
     REQUEST_ROUNDS = 41,
     FILL_BYTES = 100000000,
     FILL_ROUNDS = 7,
+    FILL_WARM_ROUNDS = 10,
     SMALL_ALLOCATIONS = 3000,
     SMALL_PERCENT = 50,
     LATER_REQUESTS = 5,
@@ -190,9 +192,13 @@ static uint64_t fill_round(struct bench *bench, bool at_once)
     return now_ns() - start;
 }
 
+/* Steady state: a worker whose every request is like this one. */
 static void measure_fill(struct bench *bench, bool at_once, const char *name)
 {
     uint64_t times[FILL_ROUNDS];
+    for (size_t round = 0; round < FILL_WARM_ROUNDS; round++) {
+        fill_round(bench, at_once);
+    }
     for (size_t round = 0; round < FILL_ROUNDS; round++) {
         times[round] = fill_round(bench, at_once);
     }
