@@ -9,9 +9,10 @@
  *                         the request at once, `free` block by block in the order of
  *                         allocation, both after ten rounds (what a peer keeps by an
  *                         average of the past has settled by then); `end-cold` is the
- *                         first end of the process in the way the peer has. `rss-full` is RSS in KiB above the start with the
- *                         100 MB in place, `rss-after` after the first end, `rss-later`
- *                         after five small requests more.
+ *                         first end of the process in the way the peer has. `rss-full`
+ *                         is RSS in KiB above the start with the 100 MB in place,
+ *                         `rss-after` after the first end, `rss-later` after five small
+ *                         requests more.
  *
  * Time is this thread's processor time, kernel included: a peer pays for its page faults
  * and system calls, but not for what else runs on the machine. Every block is written to
