@@ -3,8 +3,10 @@
  *
  * A trace is made once and replayed many times, so that the measured loop does nothing but
  * read the next step. Slots are used again last in first out, which keeps the table of
- * blocks as small as the program's own variables would be. One fixed seed: every peer and
- * every run replays the same steps.
+ * blocks as small as the program's own variables would be. Blocks which die early die in
+ * groups, as the temporaries of a function do when it returns; the steps are then not a
+ * coin toss for the processor, which they are not in a program either. One fixed seed:
+ * every peer and every run replays the same steps.
  */
 #include "trace.h"
 
@@ -12,7 +14,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-enum { SEED = 20260612, SOON_MEAN = 40, LATE_MEAN = 4000, NONE = -1 };
+enum { SEED = 20260612, SOON_MEAN = 40, LATE_MEAN = 4000, GROUP = 16, NONE = -1 };
 
 /* Blocks by the time at which they are due to be freed: a list for each moment. */
 struct schedule {
@@ -119,7 +121,7 @@ int trace_init_request(struct trace *trace, size_t allocations, unsigned freed_p
         uint32_t slot = schedule_slot(&schedule, trace);
         trace_add(trace, slot, request_size(&state));
         if (random_below(&state, 100) < freed_percent) {
-            size_t due = now + lifetime(&state);
+            size_t due = (now + lifetime(&state) + GROUP - 1) / GROUP * GROUP;
             due = due < allocations ? due : allocations - 1;
             if (due > now) {
                 schedule.following[slot] = schedule.first[due];
