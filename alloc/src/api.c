@@ -21,16 +21,17 @@
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define SLOW __attribute__((noinline, cold))
 
-/* Debug builds recount the whole heap after each change while it is small, and after
- * each 512th when it is not (a recount takes time in proportion to the heap). */
+/* Debug builds recount the whole heap after each change while it is small; a larger one
+ * after as many changes as it has pages, since a recount takes time in proportion. */
 #if defined(STRATA_DEBUG_CHECKS)
-#    define CHECK_SMALL_BYTES ((size_t)8 << 20)
-#    define CHECK_EVERY 512U
+#    define CHECK_SMALL_BYTES ((size_t)1 << 20)
 static void debug_check(struct strata_heap *heap)
 {
-    static _Thread_local unsigned changes;
+    static _Thread_local size_t changes;
     changes++;
-    if (heap->account.real_bytes <= CHECK_SMALL_BYTES || changes % CHECK_EVERY == 0) {
+    if (heap->account.real_bytes <= CHECK_SMALL_BYTES ||
+        changes > heap->account.real_bytes / STRATA__PAGE_BYTES) {
+        changes = 0;
         heap->layout->check(heap);
     }
 }

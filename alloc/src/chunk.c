@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "os.h"
+#include "track.h"
 
 /* From 8.0 on: a chunk is cached while the set stays below its average, or when the same
  * delete has come this often (a loop around a chunk border). */
@@ -72,8 +73,10 @@ static void forget(struct strata__chunk_set *set, const struct strata__chunk *ch
     }
 }
 
+/* The marks go first: the next owner of this address space must not meet them. */
 static void unmap(struct strata__chunk *chunk)
 {
+    strata__track_open(chunk, STRATA__CHUNK_BYTES);
     strata__os->unmap(chunk, STRATA__CHUNK_BYTES);
 }
 

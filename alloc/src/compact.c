@@ -375,6 +375,7 @@ static struct strata_heap *compact_create(const struct strata_heap_options *opti
 
 static void compact_destroy(struct strata_heap *heap)
 {
+    strata__track_open(heap->compact.range.base, heap->compact.range.reach_bytes);
     strata__os->unmap(heap, strata__range_span(front_bytes(), heap->compact.range.pages));
 }
 

@@ -30,8 +30,9 @@ static int walk_small(
     const struct strata__sizeclass *sizeclass = &strata__sizeclasses[bin];
     STRATA__BUG_IF(strata__page_classes[class].back_pages != 0);
     uint32_t own = strata__slab_free_blocks(heap, first);
-    uint32_t held = on_list(heap, heap->bins[bin].free, first) +
-                    on_list(heap, heap->bins[bin].older, first);
+    uint32_t held = walk->without_lists ? 0
+                                        : on_list(heap, heap->bins[bin].free, first) +
+                                              on_list(heap, heap->bins[bin].older, first);
     STRATA__BUG_IF(own != strata__slab_count_list(heap, first));
     STRATA__BUG_IF(own + held > sizeclass->compact_blocks);
     *page = first + sizeclass->compact_pages;
@@ -67,18 +68,24 @@ static int walk_run(struct strata__walk *walk, struct strata_heap *heap, uint32_
         bytes, bytes);
 }
 
-int strata__compact_walk(
-    struct strata_heap *heap, strata_walk_visitor *visitor, void *context)
+static int walk_range(struct strata__walk *walk, struct strata_heap *heap)
 {
-    struct strata__walk walk = {.visitor = visitor, .context = context};
     const struct strata__range *range = &heap->compact.range;
-    int result = strata__walk_visit(&walk, STRATA_WALK_CHUNK, range->base,
+    int result = strata__walk_visit(walk, STRATA_WALK_CHUNK, range->base,
         (size_t)range->end * STRATA__PAGE_BYTES,
         (size_t)(range->used_pages + range->dirty_pages) * STRATA__PAGE_BYTES);
     uint32_t page = 1;
     while (result == 0 && page < range->end) {
-        result = walk_run(&walk, heap, &page);
+        result = walk_run(walk, heap, &page);
     }
+    return result;
+}
+
+int strata__compact_walk(
+    struct strata_heap *heap, strata_walk_visitor *visitor, void *context)
+{
+    struct strata__walk walk = {.visitor = visitor, .context = context};
+    int result = walk_range(&walk, heap);
     return result != 0 ? result : strata__walk_classes(&walk);
 }
 
@@ -118,12 +125,28 @@ static int add_up(void *context, const struct strata_walk_item *item)
     return 0;
 }
 
+static size_t list_bytes(const struct strata_heap *heap)
+{
+    size_t bytes = 0;
+    for (unsigned bin = 0; bin < STRATA__BINS; bin++) {
+        const void *lists[] = {heap->bins[bin].free, heap->bins[bin].older};
+        for (unsigned i = 0; i < 2; i++) {
+            for (const void *block = lists[i]; block != NULL;
+                 block = strata__heap_next(heap, block)) {
+                bytes += heap->bins[bin].block_bytes;
+            }
+        }
+    }
+    return bytes;
+}
+
 void strata__compact_check(struct strata_heap *heap)
 {
     const struct strata__range *range = &heap->compact.range;
     struct audit audit = {0};
-    strata__compact_walk(heap, add_up, &audit);
-    STRATA__BUG_IF(audit.used_bytes != heap->account.used_bytes);
+    struct strata__walk walk = {.visitor = add_up, .context = &audit, .without_lists = 1};
+    walk_range(&walk, heap);
+    STRATA__BUG_IF(audit.used_bytes - list_bytes(heap) != heap->account.used_bytes);
     STRATA__BUG_IF(audit.used_pages != range->used_pages);
     STRATA__BUG_IF(audit.dirty_pages != range->dirty_pages);
     STRATA__BUG_IF(audit.huge_blocks != heap->huge_count);

@@ -11,6 +11,7 @@
 struct strata__walk {
     strata_walk_visitor *visitor;
     void *context;
+    int without_lists; /* count blocks on a bin's lists as live (much faster) */
     size_t runs[STRATA__BINS];
     size_t run_bytes[STRATA__BINS];
     size_t blocks[STRATA__BINS];

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "track.h"
+#include "heap.h"
 
 static void *volatile sink;
 
@@ -272,12 +272,34 @@ static void look_alike_is_no_double_free(void **state)
     }
 }
 
+/* A block that was handed out does not look free, though nobody wrote to it: else each of
+ * its frees would search the lists. */
+static void unwritten_block_does_not_look_free(void **state)
+{
+    (void)state;
+    for (int layout = 0; layout < 2; layout++) {
+        struct strata_heap *heap = test_heap((enum strata_layout)layout, 0);
+        static uint64_t *blocks[5000];
+        for (int round = 0; round < 3; round++) {
+            for (size_t i = 0; i < 5000; i++) {
+                blocks[i] = strata_alloc(heap, 136);
+                assert_false(strata__link_valid(heap->key, *blocks[i]));
+            }
+            for (size_t i = 0; i < 5000; i++) {
+                strata_free(heap, blocks[i * 7 % 5000]);
+            }
+        }
+        strata_heap_delete(heap);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(misuse_of_compact),
         cmocka_unit_test(misuse_of_zend),
         cmocka_unit_test(look_alike_is_no_double_free),
+        cmocka_unit_test(unwritten_block_does_not_look_free),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
