@@ -1,32 +1,38 @@
 /*
  * gap_text.c - missing facts, so that nobody takes "not read" for "nothing there".
  *
- * The same gap of many processes (a pool read without permission) is one line with their
- * number. Gaps are at most FACTS_MAX_GAPS; the human view stops after a few different ones
- * and says how many more there are.
+ * One cause usually takes several facts away, of many processes: facts with the same state
+ * and reason share a line. Gaps are at most FACTS_MAX_GAPS; the human view stops after a
+ * few different causes and says so.
  */
 #include "present/gap_text.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum { FACT_COLUMN = 2, WHY_COLUMN = 16, SHOWN_GAPS = 8 };
+enum { STATE_COLUMN = 2, WHY_COLUMN = 13, SHOWN_CAUSES = 8 };
 
 static bool same_text(const char *a, const char *b)
 {
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-static bool same_gap(const struct gap *a, const struct gap *b)
+static bool same_cause(const struct gap *a, const struct gap *b)
 {
-    return a->state == b->state && same_text(a->fact, b->fact) &&
-           same_text(a->why, b->why);
+    return a->state == b->state && same_text(a->why, b->why);
 }
 
-static bool was_shown(const struct facts *facts, size_t index)
+static bool same_gap(const struct gap *a, const struct gap *b)
+{
+    return same_cause(a, b) && strcmp(a->fact, b->fact) == 0;
+}
+
+/* Whether a gap before index is like the one there, in the sense of same. */
+static bool is_repeated(const struct facts *facts, size_t index,
+    bool (*same)(const struct gap *, const struct gap *))
 {
     for (size_t i = 0; i < index; i++) {
-        if (same_gap(&facts->gaps[i], &facts->gaps[index])) {
+        if (same(&facts->gaps[i], &facts->gaps[index])) {
             return true;
         }
     }
@@ -43,32 +49,47 @@ static size_t count_same(const struct facts *facts, size_t index)
     return count;
 }
 
-static void one_gap(struct page *page, const struct facts *facts, size_t index)
+/* "smaps, pagemap of 12 processes: reason" */
+static void describe_cause(const struct facts *facts, size_t index, struct buffer *text)
 {
-    const struct gap *gap = &facts->gaps[index];
-    size_t same = count_same(facts, index);
+    const struct gap *first = &facts->gaps[index];
+    size_t processes = count_same(facts, index);
 
-    page_at(page, FACT_COLUMN);
-    page_put(page, INK_PLAIN, gap->fact);
-    page_at(page, page->column < WHY_COLUMN ? WHY_COLUMN : page->column + 1);
-    page_put(page, INK_WARN, fact_state_names[gap->state]);
-    if (same > 1) {
-        page_printf(page, INK_DIM, " in %zu processes", same);
-    } else if (facts->process_count > 1 && gap->pid != 0) {
-        page_printf(page, INK_DIM, " in pid %" PRId32, gap->pid);
+    buffer_append_text(text, first->fact);
+    for (size_t i = index + 1; i < facts->gap_count; i++) {
+        if (same_cause(first, &facts->gaps[i]) && !is_repeated(facts, i, same_gap)) {
+            buffer_printf(text, ", %s", facts->gaps[i].fact);
+        }
     }
-    if (gap->why == NULL) {
-        page_end_line(page);
-        return;
+    if (processes > 1) {
+        buffer_printf(text, " of %zu processes", processes);
+    } else if (facts->process_count > 1 && first->pid != 0) {
+        buffer_printf(text, " of pid %" PRId32, first->pid);
     }
-    page_put(page, INK_PLAIN, ":");
-    page_paragraph(page, INK_PLAIN, gap->why, WHY_COLUMN);
+    if (first->why != NULL) {
+        buffer_printf(text, ": %s", first->why);
+    }
+}
+
+static void one_cause(struct page *page, const struct facts *facts, size_t index)
+{
+    struct buffer text;
+
+    buffer_init(&text);
+    describe_cause(facts, index, &text);
+    if (buffer_error(&text) != 0) {
+        page->buffer->failed = true;
+    }
+    page_at(page, STATE_COLUMN);
+    page_put(page, INK_WARN, fact_state_names[facts->gaps[index].state]);
+    page_at(page, WHY_COLUMN);
+    page_paragraph(page, INK_PLAIN, buffer_text(&text), WHY_COLUMN);
+    buffer_release(&text);
 }
 
 void gap_text(struct page *page, const struct facts *facts)
 {
     size_t shown = 0;
-    size_t hidden = 0;
 
     if (facts->gap_count == 0) {
         return;
@@ -76,18 +97,16 @@ void gap_text(struct page *page, const struct facts *facts)
     page_heading(page, "Missing");
     page_end_line(page);
     for (size_t i = 0; i < facts->gap_count; i++) {
-        if (shown == SHOWN_GAPS && !page->style->unfolded) {
-            hidden = facts->gap_count - i;
-            break;
+        if (is_repeated(facts, i, same_cause)) {
+            continue;
         }
-        if (!was_shown(facts, i)) {
-            one_gap(page, facts, i);
-            shown++;
+        if (shown == SHOWN_CAUSES && !page->style->unfolded) {
+            page_at(page, STATE_COLUMN);
+            page_put(page, INK_DIM, "and for other reasons: --all shows them");
+            page_end_line(page);
+            return;
         }
-    }
-    if (hidden > 0) {
-        page_at(page, FACT_COLUMN);
-        page_printf(page, INK_DIM, "and %zu more: --all shows them", hidden);
-        page_end_line(page);
+        one_cause(page, facts, i);
+        shown++;
     }
 }

@@ -5,7 +5,7 @@
 #include "facts_types/facts.h"
 #include "present/page.h"
 
-/* One entry for each missing fact and reason, however many processes it concerns. */
+/* One entry for each reason, with the facts and the number of processes it takes away. */
 void gap_text(struct page *page, const struct facts *facts);
 
 #endif

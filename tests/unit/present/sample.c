@@ -272,6 +272,8 @@ static struct process_view denied_member;
 static struct gap denied_gaps[] = {
     {(char *)"smaps", 4711, FACT_DENIED, (char *)"the process belongs to user 33: sudo"},
     {(char *)"pagemap", 4711, FACT_DENIED, (char *)"needs CAP_SYS_PTRACE: sudo"},
+    {(char *)"environ", 4711, FACT_DENIED,
+        (char *)"the process belongs to user 33: sudo"},
     {(char *)"memory.stat", 0, FACT_GONE, NULL},
 };
 

@@ -69,7 +69,7 @@ static void writes_what_was_denied(void **state)
     (void)state;
     check_layers(document);
     assert_true(json_is_null(json_object_get(document, "cgroup")));
-    assert_int_equal(json_array_size(json_object_get(document, "gaps")), 3);
+    assert_int_equal(json_array_size(json_object_get(document, "gaps")), 4);
     json_decref(document);
 }
 
