@@ -9,10 +9,12 @@
 
 #include <errno.h>
 
+#include "facts/allocator_detect.h"
 #include "facts/collect.h"
 #include "facts/gap.h"
 #include "facts/glibc.h"
 #include "facts/memory_process.h"
+#include "facts/python_arena.h"
 #include "facts/span_list.h"
 #include "facts/thread_stack.h"
 #include "facts/zend.h"
@@ -40,7 +42,12 @@ static int read_parts(struct process_reader *reader, struct process_folder *fold
     if ((reader->what & COLLECT_HEAPS) != 0) {
         rc = read_glibc(reader, memory, process);
         rc = rc != 0 ? rc : zend_read(memory, region, process);
+        rc = rc != 0 ? rc : python_arena_read(memory, region, process);
         rc = rc != 0 ? rc : thread_stack_read(folder, memory, region, process);
+    }
+    if (rc == 0 && (reader->what & COLLECT_ALLOCATOR) != 0) {
+        rc = allocator_detect(
+            folder, (reader->what & COLLECT_HEAPS) != 0, region, process);
     }
     span_list_settle(process->spans, &process->span_count);
     return rc;
