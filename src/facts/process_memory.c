@@ -53,13 +53,31 @@ static int read_parts(struct process_reader *reader, struct process_folder *fold
     return rc;
 }
 
+/* Unread is not the same as not there. */
+static int mark_unread(
+    struct process_reader *reader, struct process_facts *process, uint32_t state)
+{
+    char *why = region_copy_text(
+        &reader->facts->region, "the memory of the process was not read");
+
+    process->glibc.state = state;
+    process->glibc.why = why;
+    process->zend.state = state;
+    process->zend.why = why;
+    return why == NULL ? -ENOMEM : 0;
+}
+
 int process_memory_read(struct process_reader *reader, struct process_folder *folder,
     struct process_facts *process)
 {
     struct memory_process memory;
 
     if (process->mapping_count == 0) {
-        return 0; /* their absence is a gap already */
+        if (process->mappings_state == FACT_OK) {
+            return 0; /* it has none */
+        }
+        /* That is a gap already. */
+        return mark_unread(reader, process, process->mappings_state);
     }
     int rc = memory_process_open(&memory, folder);
     if (rc == -ESRCH || rc == -ENOMEM) {
@@ -67,7 +85,7 @@ int process_memory_read(struct process_reader *reader, struct process_folder *fo
     }
     if (rc != 0) {
         gap_add_failure(reader->facts, reader->root, "memory", process, rc);
-        return 0;
+        return mark_unread(reader, process, facts_state_of(rc));
     }
     rc = read_parts(reader, folder, &memory.memory, process);
     reader->root->bytes_read += memory.memory.bytes_read;

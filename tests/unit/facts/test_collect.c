@@ -373,8 +373,8 @@ static int read_as_nobody(pid_t pid)
         return __LINE__;
     }
     if (process->values[PROCESS_FACT_PSS].state != FACT_DENIED ||
-        process->mappings_state != FACT_DENIED ||
-        process->environment_state != FACT_DENIED) {
+        process->mappings_state != FACT_DENIED || process->glibc.state != FACT_DENIED ||
+        process->glibc.why == NULL || process->environment_state != FACT_DENIED) {
         return __LINE__;
     }
     if (gap == NULL || gap->state != FACT_DENIED || gap->pid != pid ||
