@@ -28,6 +28,7 @@ void group_sums_add(struct group_sums *sums, const struct process_view *view,
                 number_add(sums->plus_minus_bytes[id], layer->plus_minus_bytes);
         }
     }
+    amounts_add_all(&sums->heap.tracked, &process->heap.tracked);
     amounts_add_all(&sums->heap.in_use, &process->heap.in_use);
     amounts_add_all(&sums->heap.held, &process->heap.held);
     amounts_add_all(&sums->heap.free_resident, &process->heap.free_resident);
@@ -210,12 +211,13 @@ int group_layers_build(
         enum layer_id id;
         const struct amounts *amounts;
     } heap[] = {
+        {LAYER_TRACKED, &sums->heap.tracked},
         {LAYER_IN_USE, &sums->heap.in_use},
         {LAYER_HELD, &sums->heap.held},
         {LAYER_FREE_RESIDENT, &sums->heap.free_resident},
         {LAYER_NEVER_TOUCHED, &sums->heap.never_touched},
     };
-    int error = missing_like_member(snapshot, &snapshot->layers[LAYER_TRACKED]);
+    int error = 0;
 
     for (size_t i = 0; error == 0 && i < sizeof(heap) / sizeof(heap[0]); i++) {
         error = set_heap_layer(region, sums, heap[i].id, heap[i].amounts, snapshot);

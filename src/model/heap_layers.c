@@ -260,7 +260,8 @@ int heap_layers_build(
     }
     source = source_text(region, process, glibc, &zend);
     if (zend.heaps > 0) {
-        error = zend_layers_tracked(region, process, &zend, &view->layers[LAYER_TRACKED]);
+        error = zend_layers_tracked(
+            region, process, &amounts->tracked, &zend, &view->layers[LAYER_TRACKED]);
     }
     if (error == 0) {
         error =

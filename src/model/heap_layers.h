@@ -8,6 +8,7 @@
 
 /* The amounts behind the layers, kept so that a group can add them up. */
 struct heap_amounts {
+    struct amounts tracked; /* by the application itself: PHP */
     struct amounts in_use;
     struct amounts held;
     struct amounts free_resident;

@@ -74,7 +74,7 @@ void zend_layers_add(const struct process_facts *process, struct heap_amounts *a
         add_heap(amounts, heap);
         sums->heaps++;
         sums->with_residency += has_residency(heap);
-        sums->used_bytes = number_add(sums->used_bytes, heap->used_bytes);
+        amounts_add(&amounts->tracked, PART_ZEND_IN_USE, heap->used_bytes);
         sums->plus_minus_bytes =
             number_add(sums->plus_minus_bytes, heap->plus_minus_bytes);
         sums->stale = sums->stale || heap->state == FACT_STALE;
@@ -110,13 +110,11 @@ void zend_layers_split(const struct process_facts *process, struct amounts *resi
 }
 
 int zend_layers_tracked(struct region *region, const struct process_facts *process,
-    const struct zend_sums *sums, struct layer *layer)
+    const struct amounts *tracked, const struct zend_sums *sums, struct layer *layer)
 {
-    struct amounts amounts = {.bytes = {0}};
     const char *version = process->zend.version;
 
-    amounts_add(&amounts, PART_ZEND_IN_USE, sums->used_bytes);
-    int error = layer_from_amounts(region, &amounts, sums->stale ? FACT_STALE : FACT_OK,
+    int error = layer_from_amounts(region, tracked, sums->stale ? FACT_STALE : FACT_OK,
         version != NULL
             ? region_printf(region, "PHP %s: memory_get_usage() of %zu heap%s", version,
                   sums->heaps, sums->heaps == 1 ? "" : "s")

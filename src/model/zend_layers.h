@@ -12,7 +12,6 @@
 struct zend_sums {
     size_t heaps;          /* with counters */
     size_t with_residency; /* and with pagemap */
-    uint64_t used_bytes;
     uint64_t plus_minus_bytes;
     bool stale;
 };
@@ -32,6 +31,6 @@ void zend_layers_split(const struct process_facts *process, struct amounts *resi
 
 /* LAYER_TRACKED of a PHP process: memory_get_usage(). 0 or -ENOMEM. */
 int zend_layers_tracked(struct region *region, const struct process_facts *process,
-    const struct zend_sums *sums, struct layer *layer);
+    const struct amounts *tracked, const struct zend_sums *sums, struct layer *layer);
 
 #endif

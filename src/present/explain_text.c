@@ -14,6 +14,7 @@
 #include "present/ladder_text.h"
 #include "present/member_text.h"
 #include "present/page.h"
+#include "present/zend_text.h"
 #include "base/quantity.h"
 
 static void cost_line(struct page *page, const struct facts *facts)
@@ -39,6 +40,7 @@ void present_explain_text(const struct snapshot *snapshot,
     resident_text(&page, snapshot);
     member_text(&page, snapshot);
     allocator_text(&page, snapshot);
+    zend_text(&page, snapshot->facts);
     container_text(&page, snapshot);
     finding_text(&page, list, snapshot->facts);
     gap_text(&page, snapshot->facts);
