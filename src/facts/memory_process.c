@@ -95,7 +95,7 @@ static const struct memory_operations process_operations = {
 int memory_process_open(struct memory_process *process, struct process_folder *folder)
 {
     *process = (struct memory_process){
-        .memory.operations = &process_operations, .pid = folder->pid, .mem_fd = -1};
+        .memory.operations = &process_operations, .pid = folder->thread, .mem_fd = -1};
     int rc = pagemap_open(&process->pagemap, folder);
     if (rc != 0) {
         return rc;

@@ -8,9 +8,9 @@
 
 struct memory_process {
     struct memory memory; /* first: the operations get a pointer to it */
-    int32_t pid;
-    int mem_fd;     /* /proc/PID/mem */
-    bool use_readv; /* process_vm_readv(2) is tried first for large reads */
+    int32_t pid;          /* of a thread that has the memory */
+    int mem_fd;           /* /proc/PID/mem */
+    bool use_readv;       /* process_vm_readv(2) is tried first for large reads */
     struct pagemap pagemap;
 };
 

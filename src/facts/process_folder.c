@@ -9,9 +9,11 @@
  */
 #include "facts/process_folder.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -42,13 +44,54 @@ void process_folder_watch(struct process_folder *folder)
     }
 }
 
+/* Exchanges the folder for that of the thread. False when it has ended, too. */
+static bool take_thread(struct process_folder *folder, int task_fd, const char *name)
+{
+    struct process_folder thread = *folder;
+
+    thread.fd = openat(task_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (thread.fd < 0) {
+        return false;
+    }
+    if (read_stat(&thread, &thread.stat) != 0 || thread.stat.run_state == 'Z') {
+        close(thread.fd);
+        return false;
+    }
+    thread.thread = thread.stat.pid;
+    memcpy(thread.stat.name, folder->stat.name, sizeof(thread.stat.name));
+    close(folder->fd);
+    *folder = thread;
+    return true;
+}
+
+/* A process whose first thread has ended is read through one that has not. */
+static void look_for_thread(struct process_folder *folder)
+{
+    struct dirent *entry;
+    int fd = openat(folder->fd, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *task = fd < 0 ? NULL : fdopendir(fd);
+
+    if (task == NULL) {
+        if (fd >= 0) {
+            close(fd);
+        }
+        return;
+    }
+    while ((entry = readdir(task)) != NULL) {
+        if (entry->d_name[0] != '.' && take_thread(folder, fd, entry->d_name)) {
+            break;
+        }
+    }
+    closedir(task);
+}
+
 int process_folder_open(
     struct facts_root *root, int32_t pid, struct process_folder *folder)
 {
     char name[sizeof("-2147483648")];
     int rc;
 
-    *folder = (struct process_folder){.root = root, .fd = -1, .pid = pid};
+    *folder = (struct process_folder){.root = root, .fd = -1, .pid = pid, .thread = pid};
     (void)snprintf(name, sizeof(name), "%d", pid);
     folder->fd = openat(root->proc_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder->fd < 0) {
@@ -57,8 +100,12 @@ int process_folder_open(
     rc = read_stat(folder, &folder->stat);
     if (rc != 0) {
         process_folder_close(folder);
+        return rc;
     }
-    return rc;
+    if (folder->stat.run_state == 'Z' && folder->stat.thread_count > 1) {
+        look_for_thread(folder);
+    }
+    return 0;
 }
 
 void process_folder_close(struct process_folder *folder)

@@ -17,13 +17,19 @@ struct process_folder {
     struct facts_root *root;
     int fd;
     int32_t pid;
-    struct process_stat stat; /* as at the open */
+    int32_t thread; /* pid, or the thread that is read in its stead, see below */
+    struct process_stat stat; /* as at the open; name and parent are the process's */
     bool executable_known;    /* process_folder_watch() could read the two below */
     uint64_t executable_device;
     uint64_t executable_inode;
 };
 
-/* Opens /proc/pid. 0; -ESRCH no such process; -EINVAL unreadable stat; or -errno. */
+/*
+ * Opens /proc/pid. When the first thread has ended and others run on, the kernel shows the
+ * process as a zombie without memory (mm is NULL, kernel/exit.c); then the folder of another
+ * of its threads is opened, which shows it all. 0; -ESRCH no such process; -EINVAL
+ * unreadable stat; or -errno.
+ */
 int process_folder_open(
     struct facts_root *root, int32_t pid, struct process_folder *folder);
 void process_folder_close(struct process_folder *folder);

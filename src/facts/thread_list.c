@@ -18,15 +18,22 @@
 
 enum { THREADS_MAX = 1 << 20, STATUS_MAX_BYTES = 64 << 10 };
 
+/* The folder of a thread lies in it. */
+static const char *task_folder(const struct process_folder *folder)
+{
+    return folder->thread == folder->pid ? "task" : "..";
+}
+
 static int32_t own_id_of(struct process_folder *folder, const char *id)
 {
     struct process_facts thread = {0};
     char name[sizeof("task/2147483647/status")];
+    const char *task = task_folder(folder);
     struct buffer buffer;
     int32_t group_pid;
 
     buffer_init(&buffer);
-    (void)snprintf(name, sizeof(name), "task/%.10s/status", id);
+    (void)snprintf(name, sizeof(name), "%s/%.10s/status", task, id);
     if (process_folder_read(folder, name, STATUS_MAX_BYTES, &buffer) == 0 &&
         buffer.data != NULL) {
         status_parse(buffer.data, buffer.length_bytes, &thread, &group_pid);
@@ -69,7 +76,7 @@ int thread_list_read(struct process_folder *folder, bool namespaced,
     int rc = 0;
 
     *list = (struct thread_list){0};
-    int fd = openat(folder->fd, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = openat(folder->fd, task_folder(folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) {
         return errno == ENOENT ? -ESRCH : -errno;
     }

@@ -1,6 +1,7 @@
 /* test_collect.c - whole readings: of captured trees, of children with known memory. */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -101,6 +102,37 @@ static int leave_zombie(struct child_side *side)
     }
     child_tell(side, (uint64_t[CHILD_WORDS]){(uint64_t)pid});
     return 0;
+}
+
+static void *outlive_the_first_thread(void *argument)
+{
+    const pid_t first = getpid();
+    char stat[64];
+    ssize_t got;
+
+    /* The kernel shows the process as a zombie once its first thread has ended. */
+    do {
+        int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+        got = read(fd, stat, sizeof(stat) - 1);
+        close(fd);
+        stat[got < 0 ? 0 : got] = '\0';
+    } while (strstr(stat, ") Z") == NULL);
+    child_tell(argument, (uint64_t[CHILD_WORDS]){(uint64_t)first});
+    return NULL;
+}
+
+static int end_first_thread(struct child_side *side)
+{
+    static struct child_side copy; /* outlives this thread's stack */
+    char *private = map_anonymous(PRIVATE_MIB * MIB, MAP_PRIVATE);
+    pthread_t thread;
+
+    copy = *side;
+    memset(private, 1, PRIVATE_MIB * MIB);
+    if (pthread_create(&thread, NULL, outlive_the_first_thread, &copy) != 0) {
+        return 1;
+    }
+    pthread_exit(NULL);
 }
 
 /* Becomes another program when it may go on; its pipes close then. */
@@ -328,6 +360,29 @@ static void what_has_no_memory_is_refused(void **state)
     assert_null(facts.region.blocks);
 }
 
+static void a_process_outlives_its_first_thread(void **state)
+{
+    struct child child;
+    struct facts facts;
+    struct error error;
+
+    (void)state;
+    child_start(&child, end_first_thread);
+    if (collect_pid(child.pid, COLLECT_EXPLAIN, &facts, &error) != 0) {
+        fail_msg("%s", error.text);
+    }
+    const struct process_facts *process = &facts.processes[0];
+    assert_int_equal(process->pid, child.pid);
+    assert_int_equal(process->parent_pid, getpid());
+    assert_int_not_equal(process->run_state, 'Z');
+    assert_true(value(process, PROCESS_FACT_PSS) >= PRIVATE_MIB * MIB);
+    assert_true(facts.exclusive_bytes.value >= PRIVATE_MIB * MIB);
+    assert_int_equal(process->mappings_state, FACT_OK);
+    assert_null(find_gap(&facts, "memory"));
+    region_release(&facts.region);
+    child_end(&child);
+}
+
 static void another_program_is_another_process(void **state)
 {
     struct process_folder folder;
@@ -494,6 +549,7 @@ int main(void)
         cmocka_unit_test(frames_of_one_process_are_its_resident_set),
         cmocka_unit_test(a_pool_counts_each_frame_once),
         cmocka_unit_test(what_has_no_memory_is_refused),
+        cmocka_unit_test(a_process_outlives_its_first_thread),
         cmocka_unit_test(another_program_is_another_process),
         cmocka_unit_test(another_user_gets_status_and_reasons),
         cmocka_unit_test(a_captured_tree_is_read_as_far_as_it_goes),
