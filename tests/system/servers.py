@@ -277,20 +277,22 @@ def fastcgi_record(kind, content):
     return struct.pack(">BBHHBx", 1, kind, 1, len(content), 0) + content
 
 
-def fastcgi_get(path, script):
-    """One FastCGI request; returns what the script wrote."""
+def fastcgi_open(path, script):
+    """A connection on which one FastCGI request was sent."""
     names = {"SCRIPT_FILENAME": script, "SCRIPT_NAME": "/" + os.path.basename(script),
              "REQUEST_METHOD": "GET", "REQUEST_URI": "/", "SERVER_PROTOCOL": "HTTP/1.1"}
     pairs = b"".join(bytes([len(name)]) + struct.pack(">I", len(value) | 1 << 31) +
                      name.encode() + value.encode() for name, value in names.items())
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.settimeout(60)
-        connection.connect(path)
-        connection.sendall(fastcgi_record(1, struct.pack(">HB5x", 1, 0)) + fastcgi_record(4, pairs) +
-                           fastcgi_record(4, b"") + fastcgi_record(5, b""))
-        answer = b""
-        while data := connection.recv(65536):
-            answer += data
+    connection = socket.socket(socket.AF_UNIX)
+    connection.settimeout(60)
+    connection.connect(path)
+    connection.sendall(fastcgi_record(1, struct.pack(">HB5x", 1, 0)) + fastcgi_record(4, pairs) +
+                       fastcgi_record(4, b"") + fastcgi_record(5, b""))
+    return connection
+
+
+def fastcgi_output(answer):
+    """What the script wrote, out of the records so far."""
     output, at = b"", 0
     while at + 8 <= len(answer):
         kind, length, padding = struct.unpack_from(">xBxxHB", answer, at)
@@ -300,9 +302,18 @@ def fastcgi_get(path, script):
     return output
 
 
+def fastcgi_get(path, script):
+    """One FastCGI request; returns what the script wrote."""
+    answer = b""
+    with fastcgi_open(path, script) as connection:
+        while data := connection.recv(65536):
+            answer += data
+    return fastcgi_output(answer)
+
+
 @contextlib.contextmanager
-def php_fpm(script):
-    """A pool named www of two static workers; script is what its page runs."""
+def php_fpm(script, workers=2, settings=""):
+    """A pool named www of static workers; script is what its page runs, settings go into its section."""
     server = program("php-fpm8.2", "php8.2-fpm")
     with folder() as home:
         path = os.path.join(home, "socket")
@@ -317,11 +328,12 @@ user = root
 group = root
 listen = {path}
 pm = static
-pm.max_children = 2
+pm.max_children = {workers}
+{settings}
 """)
         with running([server, "-R", "-F", "-n", "-y", f"{home}/fpm.conf"],
                      stderr=subprocess.DEVNULL) as process:
-            wait_until(lambda: connects(path) and len(children(process.pid)) == 2, "php-fpm", process)
+            wait_until(lambda: connects(path) and len(children(process.pid)) == workers, "php-fpm", process)
             found = Server(process, path, [process.pid] + children(process.pid))
             found.page = page
             yield found

@@ -1,0 +1,136 @@
+"""PHP-FPM from outside: workers in the middle of a request, idle ones, busy ones, the pool."""
+import contextlib
+import subprocess
+import threading
+import unittest
+
+import servers
+import tool
+
+LIMIT = 192 << 20
+CHUNK = 2 << 20
+READS = 1000
+
+HOLD = """<?php
+echo "begin\\n"; flush();
+$rows = []; $used = $real = $peak = $peak_real = 0;
+for ($i = 0; $i < 60000; $i++) { $rows[] = [$i, str_repeat("a", $i % 300)]; }
+$big = str_repeat("b", 3000000);
+str_repeat("x", 65536);
+$used = memory_get_usage(); $real = memory_get_usage(true);
+$peak = memory_get_peak_usage(); $peak_real = memory_get_peak_usage(true);
+echo "$used $real $peak $peak_real.\\n"; flush();
+sleep(300);
+"""
+
+HEAVY = """<?php
+$rows = [];
+for ($i = 0; $i < 100000; $i++) { $rows[] = [$i, str_repeat("a", 200)]; }
+echo "ready\\n";
+"""
+
+WORK = """<?php
+$kept = [];
+for ($i = 0; $i < 3000; $i++) { $kept[$i % 500] = str_repeat("a", $i * 7 % 5000); }
+echo "ready\\n";
+"""
+
+SETTINGS = f"php_admin_value[memory_limit] = {LIMIT >> 20}M\npm.status_path = /status\n"
+
+
+@contextlib.contextmanager
+def held_request(server):
+    """A request that has printed its figures and holds its memory."""
+    answer = b""
+    with servers.fastcgi_open(server.path, server.page) as connection:
+        while not servers.fastcgi_output(answer).endswith(b".\n"):
+            answer += connection.recv(65536)
+        figures = servers.fastcgi_output(answer).split(b"begin\n")[1].rstrip(b".\n")
+        yield [int(word) for word in figures.split()]
+
+
+def heaps_of(report):
+    return {heap["pid"]: heap for heap in report["zend_heaps"]}
+
+
+class Fpm(unittest.TestCase):
+    def pool_of(self, report):
+        pools = [pool for pool in report["fpm_pools"] if pool["name"] == "www"]
+        self.assertEqual(len(pools), 1)
+        return pools[0]
+
+    def busy_heap(self, workers):
+        """The heap of the one worker in a request, once it sleeps there."""
+        found = []
+
+        def one_is_busy():
+            found[:] = [heap for pid in workers for heap in tool.explain(pid)["zend_heaps"]
+                        if heap.get("used", 0) > 8 << 20]
+            return len(found) == 1
+        servers.wait_until(one_is_busy, "a worker in a request")
+        return found[0]
+
+    def test_in_a_request(self):
+        """The figures of the page itself, to the byte, and the limit of the pool."""
+        with servers.php_fpm(HOLD, settings=SETTINGS) as server, held_request(server) as figures:
+            heap = self.busy_heap(server.pids[1:])
+        self.assertEqual([heap["used"], heap["real"], heap["peak_used"], heap["peak_real"]], figures)
+        self.assertEqual(heap["limit"], LIMIT)
+
+    def test_pool_and_status(self):
+        with servers.php_fpm(HEAVY, settings=SETTINGS) as server:
+            for _ in range(6):
+                self.assertIn(b"ready", servers.fastcgi_get(server.path, server.page))
+            report = tool.explain("pool:www")
+        self.assertEqual(report["target"]["kind"], "pool")
+        self.assertEqual(sorted(report["target"]["members"]), sorted(server.pids))
+        pool = self.pool_of(report)
+        self.assertEqual([pool["manager"], pool["max_children"], pool["memory_limit"]],
+                         ["static", 2, LIMIT])
+        status = pool["status"]
+        self.assertEqual([status["state"], status["total"]], ["ok", 2], status)
+        self.assertEqual(sorted(row["pid"] for row in status["workers"]), sorted(server.pids[1:]))
+        idle = [heap for heap in heaps_of(report).values() if heap["cached_chunks"] > 0]
+        self.assertTrue(idle, "no worker kept a chunk: the test shows nothing")
+        for heap in idle:
+            self.assertLess(heap["used"], 4096)
+            self.assertGreater(heap["cached_resident"], 0)
+            self.assertEqual(heap["real"], CHUNK * (heap["chunks"] + heap["cached_chunks"]))
+        self.assertIn("php-idle-cache", [item["rule"] for item in report["findings"]])
+
+    def test_full_pool_is_left_alone(self):
+        """No status is asked for when no worker waits: it would take the last slot or hang."""
+        with servers.php_fpm(HOLD, workers=1, settings=SETTINGS) as server, held_request(server):
+            status = self.pool_of(tool.explain("pool:www"))["status"]
+        self.assertEqual(status["state"], "absent")
+        self.assertIn("busy", status["why"])
+
+    def test_busy_worker(self):
+        """A worker serving at full speed: no figure is accepted that does not sum up."""
+        stop = threading.Event()
+        answers = []
+
+        def load(server):
+            while not stop.is_set():
+                answers.append(servers.fastcgi_get(server.path, server.page))
+
+        with servers.php_fpm(WORK, workers=1, settings=SETTINGS) as server:
+            driver = threading.Thread(target=load, args=(server,))
+            driver.start()
+            try:
+                done = subprocess.run([tool.target("zend_reads"), str(server.pids[1]), str(READS)],
+                                      capture_output=True, text=True, timeout=300, check=False)
+            finally:
+                stop.set()
+                driver.join()
+        print(f"{done.stdout.strip()}, {len(answers)} requests meanwhile")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        counts = dict(zip(done.stdout.split()[::2], map(int, done.stdout.split()[1::2])))
+        self.assertEqual(sum(counts.values()), READS)
+        self.assertGreater(counts["ok"], READS // 2)
+        self.assertGreater(len(answers), 10)
+        self.assertTrue(all(b"ready" in answer for answer in answers))
+
+
+if __name__ == "__main__":
+    unittest.main()
