@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "random.h"
+
 enum { SEED = 20260612, SOON_MEAN = 40, LATE_MEAN = 4000, GROUP = 16, NONE = -1 };
 
 /* Blocks by the time at which they are due to be freed: a list for each moment. */
@@ -23,20 +25,6 @@ struct schedule {
     uint32_t *idle;     /* slots to use again */
     size_t idle_count;
 };
-
-/* splitmix64 */
-static uint64_t random_next(uint64_t *state)
-{
-    uint64_t value = (*state += 0x9e3779b97f4a7c15U);
-    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9U;
-    value = (value ^ (value >> 27)) * 0x94d049bb133111ebU;
-    return value ^ (value >> 31);
-}
-
-static uint32_t random_below(uint64_t *state, uint32_t bound)
-{
-    return (uint32_t)(random_next(state) % bound);
-}
 
 static uint32_t small_size(uint64_t *state)
 {

@@ -244,14 +244,20 @@ static int64_t resident_bytes(void)
     return (int64_t)resident * sysconf(_SC_PAGESIZE);
 }
 
-struct lab_reading lab_read(const struct strata_heap *heap)
+struct lab_reading lab_read_heap(const struct strata_heap *heap)
 {
     struct strata_heap_stats stats = {.struct_bytes = sizeof(stats)};
     strata_heap_get_stats(heap, &stats);
     return (struct lab_reading){.used = (int64_t)stats.used_bytes,
         .real = (int64_t)stats.real_bytes,
-        .peak_real = (int64_t)stats.peak_real_bytes,
-        .rss = resident_bytes()};
+        .peak_real = (int64_t)stats.peak_real_bytes};
+}
+
+struct lab_reading lab_read(const struct strata_heap *heap)
+{
+    struct lab_reading reading = lab_read_heap(heap);
+    reading.rss = resident_bytes();
+    return reading;
 }
 
 void *lab_alloc(struct strata_heap *heap, size_t bytes)

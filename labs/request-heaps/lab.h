@@ -91,6 +91,9 @@ enum strata_layout lab_layout(enum lab_column column);
 
 struct lab_reading lab_read(const struct strata_heap *heap);
 
+/* The same without RSS (0), which costs a look into /proc. */
+struct lab_reading lab_read_heap(const struct strata_heap *heap);
+
 /* strata_alloc, and one word written to each page; ends the program when it is refused. */
 void *lab_alloc(struct strata_heap *heap, size_t bytes);
 

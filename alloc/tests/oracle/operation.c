@@ -21,6 +21,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "random.h"
+
 const uint32_t piece_bytes[PIECES] = {8, 40, 104, 1000, 4096, 20000, 65536};
 
 enum {
@@ -40,21 +42,6 @@ struct contents {
     uint32_t array_elements[ARRAY_SLOTS];
     uint32_t fixed_elements[FIXED_SLOTS];
 };
-
-/* splitmix64: one multiplication chain per number, any seed is good. */
-static uint64_t random_next(uint64_t *state)
-{
-    uint64_t value = (*state += 0x9e3779b97f4a7c15U);
-    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9U;
-    value = (value ^ (value >> 27)) * 0x94d049bb133111ebU;
-    return value ^ (value >> 31);
-}
-
-/* A number from 0 to bound - 1. */
-static uint32_t random_below(uint64_t *state, uint32_t bound)
-{
-    return (uint32_t)(random_next(state) % bound);
-}
 
 static uint32_t random_magnitude(uint64_t *state, unsigned highest_bit)
 {

@@ -54,7 +54,7 @@ static int64_t heavy_request(struct strata_heap *heap, const struct scenario *sc
     if (is(scenario, "huge")) {
         lab_alloc(heap, LAB_ARRAY_BYTES);
         lab_alloc(heap, lab_table_bytes(HUGE_CAPACITY));
-        return lab_read(heap).real;
+        return lab_read_heap(heap).real;
     }
     void **blocks = calloc(2 * (size_t)ARRAYS, sizeof(*blocks));
     if (blocks == NULL) {
@@ -66,7 +66,7 @@ static int64_t heavy_request(struct strata_heap *heap, const struct scenario *sc
         blocks[2 * i + 1] = lab_alloc(heap, LAB_ARRAY_BYTES);
         blocks[2 * i] = lab_alloc(heap, lab_table_bytes(FIRST_CAPACITY));
     }
-    int64_t inside = lab_read(heap).real;
+    int64_t inside = lab_read_heap(heap).real;
     if (!is(scenario, "small")) {
         for (size_t i = 0; i < 2 * (size_t)ARRAYS; i++) {
             strata_free(heap, blocks[i]);
@@ -88,7 +88,7 @@ static void run_heap(
     rows[0].figure[column] = heavy_request(heap, scenario);
     for (size_t i = 1; i < ROWS; i++) {
         strata_heap_end_request(heap);
-        rows[i].figure[column] = lab_read(heap).real;
+        rows[i].figure[column] = lab_read_heap(heap).real;
         lab_alloc(heap, LAB_ARRAY_BYTES); /* a trivial request */
     }
     strata_heap_delete(heap);

@@ -45,7 +45,7 @@ static void fill(struct strata_heap *heap, struct outcome *outcome)
             }
         }
         outcome->rows++;
-        outcome->last = lab_read(heap);
+        outcome->last = lab_read_heap(heap);
     }
 }
 

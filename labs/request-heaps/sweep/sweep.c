@@ -51,7 +51,7 @@ static int64_t ratio_of(enum lab_column column, size_t bytes)
     for (size_t i = 0; i < BLOCKS; i++) {
         alloc_or_die(heap, bytes);
     }
-    struct lab_reading reading = lab_read(heap);
+    struct lab_reading reading = lab_read_heap(heap);
     strata_heap_delete(heap);
     return (reading.real * THOUSAND + reading.used - 1) / reading.used;
 }
