@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "base/number.h"
 #include "child.h"
 #include "facts/collect.h"
 #include "fixture.h"
@@ -135,13 +136,50 @@ static int end_first_thread(struct child_side *side)
     pthread_exit(NULL);
 }
 
-/* Becomes another program when it may go on; its pipes close then. */
-static int become_sleep(struct child_side *side)
+/*
+ * Starts this program anew, in memory that it shares with nobody, when it may go on. It
+ * closes its pipe when it is ready.
+ */
+static int become_holder(struct child_side *side)
 {
-    (void)fcntl(side->ready, F_SETFD, FD_CLOEXEC);
+    char ready[16];
+
+    (void)snprintf(ready, sizeof(ready), "%d", side->ready);
     child_tell(side, NULL);
-    (void)execl("/bin/sleep", "sleep", "60", (char *)NULL);
+    (void)execl("/proc/self/exe", "holder", ready, (char *)NULL);
     return 1;
+}
+
+/* The new program: holds written, shared and merely read memory until it is killed. */
+static int hold_memory(const char *ready)
+{
+    char *private = map_anonymous(PRIVATE_MIB * MIB, MAP_PRIVATE);
+    char *shared = map_anonymous(SHARED_MIB * MIB, MAP_SHARED);
+    volatile const char *zeroes = map_anonymous(MIB, MAP_PRIVATE);
+    volatile char sum = 0;
+    uint64_t fd = 0;
+
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    memset(private, 1, PRIVATE_MIB * MIB);
+    memset(shared, 2, SHARED_MIB * MIB);
+    for (size_t i = 0; i < MIB; i++) {
+        sum = (char)(sum + zeroes[i]);
+    }
+    if (number_parse(ready, &fd) != 0 || close((int)fd) != 0) {
+        return 1;
+    }
+    for (;;) {
+        (void)pause();
+    }
+}
+
+static void start_holder(struct child *child)
+{
+    char byte;
+
+    child_start(child, become_holder);
+    assert_int_equal(write(child->go, "", 1), 1);
+    assert_int_equal(read(child->ready, &byte, 1), 0); /* closed when it is ready */
 }
 
 /* ---- helpers */
@@ -279,13 +317,10 @@ static void frames_of_one_process_are_its_resident_set(void **state)
     struct facts facts;
     struct error error;
     bool equal = false;
-    char byte;
 
     (void)state;
     /* A program of its own: what a fork shares with us becomes its own when we write. */
-    child_start(&child, become_sleep);
-    assert_int_equal(write(child.go, "", 1), 1);
-    assert_int_equal(read(child.ready, &byte, 1), 0);
+    start_holder(&child);
     /* A library page may be mapped by somebody else between the two looks: look again. */
     for (int tries = 0; tries < 20 && !equal; tries++) {
         assert_int_equal(collect_pid(child.pid, COLLECT_EXPLAIN, &facts, &error), 0);
@@ -391,13 +426,14 @@ static void another_program_is_another_process(void **state)
     char byte;
 
     (void)state;
-    child_start(&child, become_sleep);
+    child_start(&child, become_holder);
     assert_int_equal(facts_root_open(&root, NULL, NULL), 0);
     assert_int_equal(process_folder_open(&root, child.pid, &folder), 0);
     process_folder_watch(&folder);
     assert_int_equal(process_folder_check(&folder), 0);
     assert_int_equal(write(child.go, "", 1), 1);
-    assert_int_equal(read(child.ready, &byte, 1), 0); /* closed by execve */
+    assert_int_equal(read(child.ready, &byte, 1), 0);
+    /* The same file, but started anew. */
     assert_int_equal(process_folder_check(&folder), -ESTALE);
     child_end(&child);
     assert_int_equal(process_folder_check(&folder), -ESRCH);
@@ -542,8 +578,11 @@ static void the_bill_is_that_of_the_target(void **state)
     facts_root_close(&root);
 }
 
-int main(void)
+int main(int count, char **arguments)
 {
+    if (count == 2) {
+        return hold_memory(arguments[1]);
+    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_memory_is_found_to_the_byte),
         cmocka_unit_test(frames_of_one_process_are_its_resident_set),

@@ -155,6 +155,8 @@ static void keys_do_not_match_by_their_start(void **state)
                                  "Pss_Dirty:            99 kB\n"
                                  "Pss_Anon:             99 kB\n"
                                  "NewKey:               99 kB\n"
+                                 "Rs:                   99 kB\n"
+                                 ":                     99 kB\n"
                                  "ProtectionKey:         0\n"
                                  "VmFlags: rd wr mr mw me ac nr hg xx nrx \n"),
         0);

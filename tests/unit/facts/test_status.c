@@ -177,6 +177,7 @@ static void titles_hold_no_arguments(void **state)
     TITLE("/opt/my app/q\0-x\0", "/opt/my app/q");
     TITLE("/srv/q\0", "/srv/q");
     TITLE("/srv/q --password hidden\0", "/srv/q");
+    TITLE("/srv/q hidden\0", "/srv/q");
     TITLE("php-fpm: pool www      ", "php-fpm: pool www");
     TITLE("nginx: worker process\0\0\0", "nginx: worker process");
     TITLE("nginx: master process nginx -g daemon on;\0", "nginx: master process nginx");
