@@ -100,8 +100,12 @@ static void *finish(struct strata_heap *heap, void *block)
     return block;
 }
 
+/* With min_block_16 the list of bin 0 is always empty: its requests end up here. */
 static SLOW void *alloc_refill(struct strata_heap *heap, unsigned bin)
 {
+    if (bin == 0 && heap->min_block_16) {
+        bin = strata__bin_of(STRATA__MIN_BLOCK_16);
+    }
     return finish(heap, strata__heap_alloc_bin(heap, bin));
 }
 
@@ -119,7 +123,6 @@ static inline void *alloc_from_bin(struct strata_heap *heap, unsigned bin)
     }
     from->free = strata__heap_next(heap, block);
     strata__link_clear(block);
-    from->room++;
     strata__account_use(&heap->account, from->block_bytes);
     strata__track_hand_out(block, from->block_bytes);
     debug_check(heap);
@@ -128,9 +131,6 @@ static inline void *alloc_from_bin(struct strata_heap *heap, unsigned bin)
 
 void *strata_alloc(struct strata_heap *heap, size_t bytes)
 {
-    if (UNLIKELY(bytes < STRATA__MIN_BLOCK_16) && heap->min_block_16) {
-        bytes = STRATA__MIN_BLOCK_16;
-    }
     if (LIKELY(bytes <= STRATA__SMALL_MAX)) {
         return alloc_from_bin(heap, strata__bin_of(bytes));
     }
@@ -208,9 +208,9 @@ static SLOW void free_slow(struct strata_heap *heap, void *block)
     debug_check(heap);
 }
 
-static SLOW void spill(struct strata_heap *heap, unsigned bin)
+static SLOW void sweep(struct strata_heap *heap)
 {
-    heap->layout->spill(heap, bin);
+    heap->layout->sweep(heap);
     debug_check(heap);
 }
 
@@ -225,9 +225,7 @@ void strata_free(struct strata_heap *heap, void *block)
     }
     const struct strata__page_class *class =
         &strata__page_classes[*word & STRATA__CLASS_MASK];
-    uint32_t offset =
-        class->back_bytes + (uint32_t)((uintptr_t)block & (STRATA__PAGE_BYTES - 1));
-    if (UNLIKELY(!strata__is_block_start(class, offset))) {
+    if (UNLIKELY(!strata__is_block_start(class, strata__run_offset(class, block)))) {
         free_slow(heap, block);
         return;
     }
@@ -239,8 +237,8 @@ void strata_free(struct strata_heap *heap, void *block)
     strata__link_write(heap->key, block, to->free);
     to->free = block;
     strata__account_unuse(&heap->account, to->block_bytes);
-    if (UNLIKELY(--to->room < 0)) {
-        spill(heap, class->bin);
+    if (UNLIKELY(heap->account.used_bytes < heap->sweep_below)) {
+        sweep(heap);
     } else {
         debug_check(heap);
     }

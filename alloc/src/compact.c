@@ -9,6 +9,11 @@
  * Blocks above STRATA_LARGE_MAX_BYTES are runs like others; they are counted apart only
  * for the statistics.
  *
+ * Freed blocks stay on their bin's list until a sweep sends them home to their runs. One
+ * comes when `used` has fallen by a step since the last purchase or sweep. Steps double
+ * while purchases and sweeps alternate (the heap churns) and are halved while sweeps
+ * follow one another (it shrinks).
+ *
  * Invariant after each operation: account.real_bytes equals real_pages() below.
  *
  * One thread at a time, as the heap.
@@ -24,6 +29,15 @@
 #define RESERVE_DEFAULT ((size_t)64 << 30)
 #define RESERVE_LEAST ((size_t)64 << 20) /* also the unit: a page of page states */
 #define RESERVE_MOST ((size_t)256 << 30) /* what 27 bits of page number and more hold */
+/* Bytes freed between two sweeps of the bins' lists. */
+#define STEP_LEAST ((size_t)16 << 10)
+#define STEP_START ((size_t)64 << 10)
+#define STEP_MOST ((size_t)1 << 20)
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
 
 /* ---- figures ---- */
 
@@ -55,19 +69,55 @@ static void settle(struct strata_heap *heap)
 
 /* ---- pages ---- */
 
+static void decay(struct strata_heap *heap)
+{
+    if (strata__range_decay(&heap->compact.range) > 0) {
+        settle(heap);
+    }
+}
+
+/* Sends every free block home to its run; runs without a live block end. */
+static void send_home(struct strata_heap *heap)
+{
+    for (unsigned bin = 0; bin < STRATA__BINS; bin++) {
+        void *list = heap->bins[bin].free;
+        heap->bins[bin].free = NULL;
+        strata__slab_return(heap, bin, list);
+    }
+}
+
+/* `used` has grown: frees from here on count towards the next sweep. */
+static void move_sweep(struct strata_heap *heap)
+{
+    struct strata__compact *compact = &heap->compact;
+    size_t used = heap->account.used_bytes;
+    if (!compact->bought) {
+        compact->bought = 1;
+        compact->step_bytes = least(compact->step_bytes * 2, STEP_MOST);
+    }
+    if (used > compact->step_bytes && used - compact->step_bytes > heap->sweep_below) {
+        heap->sweep_below = used - compact->step_bytes;
+    }
+}
+
+static void compact_sweep(struct strata_heap *heap)
+{
+    struct strata__compact *compact = &heap->compact;
+    if (!compact->bought && compact->step_bytes > STEP_LEAST) {
+        compact->step_bytes /= 2;
+    }
+    compact->bought = 0;
+    send_home(heap);
+    decay(heap);
+    /* The less is in use, the closer the sweeps, so that nothing is left in the end. */
+    size_t used = heap->account.used_bytes;
+    heap->sweep_below = used - least(compact->step_bytes, used / 4);
+}
+
 /* Sends every free block home and every free page back. */
 static void collect(struct strata_heap *heap)
 {
-    for (unsigned bin = 0; bin < STRATA__BINS; bin++) {
-        struct strata__bin *from = &heap->bins[bin];
-        void *older = from->older;
-        void *list = from->free;
-        from->older = NULL;
-        from->free = NULL;
-        from->room = strata__slab_room(bin);
-        strata__slab_return(heap, bin, older);
-        strata__slab_return(heap, bin, list);
-    }
+    send_home(heap);
     strata__range_purge(&heap->compact.range, 0);
     settle(heap);
 }
@@ -104,49 +154,23 @@ static uint32_t take_pages(struct strata_heap *heap, uint32_t pages, uint32_t al
         strata__heap_fail(heap, STRATA_ERROR_SYSTEM, (size_t)pages * STRATA__PAGE_BYTES);
         return 0;
     }
-    return buy(heap, first, pages) ? first : 0;
-}
-
-static void decay(struct strata_heap *heap)
-{
-    if (strata__range_decay(&heap->compact.range) > 0) {
-        settle(heap);
+    if (!buy(heap, first, pages)) {
+        return 0;
     }
+    move_sweep(heap);
+    return first;
 }
 
 /* ---- small ---- */
 
 static void *compact_refill(struct strata_heap *heap, unsigned bin)
 {
-    struct strata__bin *to = &heap->bins[bin];
-    to->room = strata__slab_room(bin);
-    if (to->older != NULL) {
-        void *block = to->older;
-        to->older = NULL;
-        to->free = strata__heap_next(heap, block);
-        return block;
-    }
     void *block = strata__slab_take_partial(heap, bin);
     if (block != NULL) {
         return block;
     }
     uint32_t first = take_pages(heap, strata__sizeclasses[bin].compact_pages, 1);
-    if (first == 0) {
-        return NULL;
-    }
-    /* To make room, take_pages may have sent other runs of this bin home. */
-    return strata__slab_start_run(heap, bin, first);
-}
-
-static void compact_spill(struct strata_heap *heap, unsigned bin)
-{
-    struct strata__bin *from = &heap->bins[bin];
-    void *home = from->older;
-    from->older = from->free;
-    from->free = NULL;
-    from->room = strata__slab_room(bin);
-    strata__slab_return(heap, bin, home);
-    decay(heap);
+    return first == 0 ? NULL : strata__slab_start_run(heap, bin, first);
 }
 
 /* ---- large ---- */
@@ -210,7 +234,7 @@ static uint32_t locate(struct strata_heap *heap, const void *block)
     }
     const struct strata__page_class *class =
         &strata__page_classes[strata__slab_class(*word)];
-    if (!strata__is_block_start(class, class->back_bytes + in_page)) {
+    if (!strata__is_block_start(class, strata__run_offset(class, block))) {
         strata__heap_fatal(heap, "address inside a block", block);
     }
     return (uint32_t)(word - heap->compact.range.words) - class->back_pages;
@@ -302,10 +326,10 @@ static void empty_bins(struct strata_heap *heap)
 {
     for (unsigned bin = 0; bin < STRATA__BINS; bin++) {
         heap->bins[bin].free = NULL;
-        heap->bins[bin].older = NULL;
         heap->bins[bin].partial = 0;
-        heap->bins[bin].room = strata__slab_room(bin);
     }
+    heap->sweep_below = 0;
+    heap->compact.bought = 1;
 }
 
 /* As many pages as the halving average of the peaks stay held for the next request. */
@@ -368,6 +392,7 @@ static struct strata_heap *compact_create(const struct strata_heap_options *opti
         return NULL;
     }
     heap->compact.average_pages = (double)STRATA__CHUNK_PAGES;
+    heap->compact.step_bytes = STEP_START;
     empty_bins(heap);
     strata__account_restart(&heap->account, real_bytes(&heap->compact.range));
     return heap;
@@ -404,7 +429,7 @@ const struct strata__layout strata__layout_compact = {
     .create = compact_create,
     .destroy = compact_destroy,
     .refill = compact_refill,
-    .spill = compact_spill,
+    .sweep = compact_sweep,
     .alloc_pages = compact_alloc_pages,
     .free_slow = compact_free_slow,
     .resize = compact_resize,

@@ -2,7 +2,8 @@
  * Looking at a COMPACT heap: walk and audit. The audit is a walk whose visitor adds up.
  *
  * Live blocks of a run are its blocks less those on its own list and less those on the
- * bin's two lists. These are short (slab.h), so each run simply looks them through.
+ * bin's. The latter is short (a sweep empties it), so the walk looks it through for each
+ * run; the audit subtracts all the bins' lists at once instead.
  *
  * One thread at a time, as the heap. Called by strata_heap_walk, tests, the debug hook.
  */
@@ -30,9 +31,7 @@ static int walk_small(
     const struct strata__sizeclass *sizeclass = &strata__sizeclasses[bin];
     STRATA__BUG_IF(strata__page_classes[class].back_pages != 0);
     uint32_t own = strata__slab_free_blocks(heap, first);
-    uint32_t held = walk->without_lists ? 0
-                                        : on_list(heap, heap->bins[bin].free, first) +
-                                              on_list(heap, heap->bins[bin].older, first);
+    uint32_t held = walk->without_lists ? 0 : on_list(heap, heap->bins[bin].free, first);
     STRATA__BUG_IF(own != strata__slab_count_list(heap, first));
     STRATA__BUG_IF(own + held > sizeclass->compact_blocks);
     *page = first + sizeclass->compact_pages;
@@ -129,12 +128,10 @@ static size_t list_bytes(const struct strata_heap *heap)
 {
     size_t bytes = 0;
     for (unsigned bin = 0; bin < STRATA__BINS; bin++) {
-        const void *lists[] = {heap->bins[bin].free, heap->bins[bin].older};
-        for (unsigned i = 0; i < 2; i++) {
-            for (const void *block = lists[i]; block != NULL;
-                 block = strata__heap_next(heap, block)) {
-                bytes += heap->bins[bin].block_bytes;
-            }
+        const void *block = heap->bins[bin].free;
+        while (block != NULL) {
+            bytes += heap->bins[bin].block_bytes;
+            block = strata__heap_next(heap, block);
         }
     }
     return bytes;

@@ -102,13 +102,9 @@ void *strata__heap_carve(
     return start;
 }
 
-void *strata__heap_next(const struct strata_heap *heap, const void *block)
+void strata__heap_smashed(const struct strata_heap *heap, const void *block)
 {
-    uint64_t word = strata__link_read(block);
-    if (!strata__link_valid(heap->key, word)) {
-        strata__heap_fatal(heap, "write to a free block, or overflow into it", block);
-    }
-    return strata__link_decode(heap->key, word);
+    strata__heap_fatal(heap, "write to a free block, or overflow into it", block);
 }
 
 static int list_holds(const struct strata_heap *heap, const void *list, const void *block)
@@ -123,7 +119,6 @@ void strata__heap_check_double_free(
     struct strata_heap *heap, const void *block, unsigned bin)
 {
     if (list_holds(heap, heap->bins[bin].free, block) ||
-        list_holds(heap, heap->bins[bin].older, block) ||
         heap->layout->holds_free(heap, block, bin)) {
         strata__heap_fatal(heap, "free of a block that is free already", block);
     }
@@ -135,7 +130,6 @@ void *strata__heap_alloc_bin(struct strata_heap *heap, unsigned bin)
     void *block = from->free;
     if (block != NULL) {
         from->free = strata__heap_next(heap, block);
-        from->room++;
     } else {
         block = heap->layout->refill(heap, bin);
         if (block == NULL) {
@@ -155,7 +149,7 @@ void strata__heap_free_bin(struct strata_heap *heap, void *block, unsigned bin)
     strata__link_write(heap->key, block, to->free);
     to->free = block;
     strata__account_unuse(&heap->account, to->block_bytes);
-    if (--to->room < 0) {
-        heap->layout->spill(heap, bin);
+    if (heap->account.used_bytes < heap->sweep_below) {
+        heap->layout->sweep(heap);
     }
 }

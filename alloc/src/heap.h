@@ -19,15 +19,12 @@
 #include "sizeclass.h"
 
 #define STRATA__NAME_BYTES 32
-#define STRATA__ROOM_ENDLESS (INTPTR_MAX >> 1)
 #define STRATA__RESIZE_MOVE (-1)    /* not in place: allocate, copy, free */
 #define STRATA__RESIZE_REFUSED (-2) /* over the limit; the failure is noted */
 
 /* The free blocks of one class that the next allocs take, last freed first. */
 struct strata__bin {
-    void *free;    /* list, or NULL */
-    intptr_t room; /* COMPACT: frees until the list is set aside as `older` */
-    void *older;   /* COMPACT: list that was set aside */
+    void *free; /* list, or NULL */
     uint32_t block_bytes;
     uint32_t partial; /* COMPACT: first page of a run with free blocks, or 0 */
 };
@@ -46,12 +43,15 @@ struct strata__zend {
 struct strata__compact {
     struct strata__range range;
     double average_pages;
+    size_t step_bytes; /* frees between two sweeps */
+    int bought;        /* pages were taken since the last sweep */
 };
 
 struct strata_heap {
     struct strata__bin bins[STRATA__BINS];
     struct strata__account account;
     uint64_t key;
+    size_t sweep_below; /* a free that leaves less in use asks for a sweep; ZEND: 0 */
     const struct strata__layout *layout;
     int is_zend;
     int min_block_16;
@@ -73,8 +73,8 @@ struct strata__layout {
     void (*destroy)(struct strata_heap *heap);
     /* A block of the bin, whose free list is empty; not yet counted as used. */
     void *(*refill)(struct strata_heap *heap, unsigned bin);
-    /* The bin's room is used up. */
-    void (*spill)(struct strata_heap *heap, unsigned bin);
+    /* `used` fell below sweep_below. */
+    void (*sweep)(struct strata_heap *heap);
     /* A block of whole pages, counted as used. alignment: from the page size on. */
     void *(*alloc_pages)(struct strata_heap *heap, size_t bytes, size_t alignment);
     /* What the fast path could not settle. Frees a block of pages and returns -1; returns
@@ -84,7 +84,7 @@ struct strata__layout {
     int (*resize)(struct strata_heap *heap, void *block, size_t bytes);
     /* Usable bytes; does not return if this is not a block of the heap. */
     size_t (*size_of)(struct strata_heap *heap, const void *block);
-    /* Is this block on a free list other than those of the bin? */
+    /* Is this block on a free list other than the bin's? */
     int (*holds_free)(struct strata_heap *heap, const void *block, unsigned bin);
     void (*end_request)(struct strata_heap *heap);
     size_t (*trim)(struct strata_heap *heap);
@@ -116,8 +116,8 @@ _Noreturn void strata__heap_fatal(
  * address order. Returns the first. */
 void *strata__heap_carve(
     struct strata_heap *heap, unsigned bin, void *start, unsigned blocks);
-/* The block after this one on a free list; fatal if the link was overwritten. */
-void *strata__heap_next(const struct strata_heap *heap, const void *block);
+/* Fatal: the link of this free block was overwritten. */
+_Noreturn void strata__heap_smashed(const struct strata_heap *heap, const void *block);
 /* Fatal if the block is on one of the heap's free lists. */
 void strata__heap_check_double_free(
     struct strata_heap *heap, const void *block, unsigned bin);
@@ -125,5 +125,15 @@ void strata__heap_check_double_free(
 void *strata__heap_alloc_bin(struct strata_heap *heap, unsigned bin);
 /* The other way round; the block must be one of this bin. */
 void strata__heap_free_bin(struct strata_heap *heap, void *block, unsigned bin);
+
+/* The block after this one on a free list. */
+static inline void *strata__heap_next(const struct strata_heap *heap, const void *block)
+{
+    uint64_t word = strata__link_read(block);
+    if (__builtin_expect(!strata__link_valid(heap->key, word), 0)) {
+        strata__heap_smashed(heap, block);
+    }
+    return strata__link_decode(heap->key, word);
+}
 
 #endif

@@ -85,8 +85,7 @@ const struct strata__sizeclass strata__sizeclasses[STRATA__BINS] = {
 /* One entry: a page `page` pages behind the start of a run of `blocks` blocks. */
 #define PAGE_CLASS(bin, bytes, blocks, page)                                             \
     {                                                                                    \
-        UINT32_MAX / (bytes) + 1, (page)*STRATA__PAGE_BYTES, (bytes) * (blocks), bin,    \
-            page                                                                         \
+        UINT32_MAX / (bytes) + 1, (bytes) * (blocks), bin, page                          \
     }
 
 const struct strata__page_class strata__page_classes[STRATA__CLASS_MASK + 1] = {

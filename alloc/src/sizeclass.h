@@ -44,10 +44,9 @@ struct strata__sizeclass {
 
 struct strata__page_class {
     uint32_t magic;       /* ceil(2^32 / block bytes); 0: not for the fast path */
-    uint16_t back_bytes;  /* from the run's start to this page */
     uint16_t limit_bytes; /* from the run's start to the end of its last block */
     uint8_t bin;
-    uint8_t back_pages;
+    uint8_t back_pages; /* from the run's start to this page */
 };
 
 extern const struct strata__sizeclass strata__sizeclasses[STRATA__BINS];
@@ -64,6 +63,13 @@ static inline unsigned strata__bin_of(size_t bytes)
 static inline size_t strata__pages_of(size_t bytes)
 {
     return bytes / STRATA__PAGE_BYTES + (bytes % STRATA__PAGE_BYTES != 0);
+}
+
+static inline uint32_t strata__run_offset(
+    const struct strata__page_class *class, const void *address)
+{
+    return ((uint32_t) class->back_pages << STRATA__PAGE_BITS) +
+           (uint32_t)((uintptr_t)address & (STRATA__PAGE_BYTES - 1));
 }
 
 /*

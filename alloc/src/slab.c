@@ -2,11 +2,11 @@
  * Small runs of the COMPACT layout.
  *
  * The word of a run's first page holds, above the page class, how many blocks are on the
- * run's own list and the index of the first of them. Blocks on a bin's lists (heap.h)
+ * run's own list and the index of the first of them. Blocks on a bin's list (heap.h)
  * count as handed out here. So the fast paths never touch a run's word: alloc pops the
- * bin's list, which was once a run's whole list, and free pushes on it; when the bin has
- * seen `room` more frees than allocs, its list is set aside, and the one set aside before
- * is returned block by block to the runs. The last block that comes home frees the run.
+ * bin's list, which was once a run's whole list, and free pushes on it; a sweep now and
+ * then (compact.c) returns the lists block by block to the runs. The last block that comes
+ * home frees the run.
  *
  * Runs with blocks on their own list are linked, last come first, through the first block
  * of that list: its second word holds the first pages of the neighbours, xored with the
@@ -30,9 +30,6 @@
 #define NO_BLOCK 1023U
 #define TINY_INDEX_BITS 10
 #define TINY_PAGE_BITS 27
-#define ROOM_BYTES 8192
-#define ROOM_LEAST 4
-#define ROOM_MOST 64
 
 struct run {
     uint32_t first;
@@ -47,13 +44,6 @@ struct head {
     uint32_t next;
     uint32_t next_block; /* index, or NO_BLOCK */
 };
-
-intptr_t strata__slab_room(unsigned bin)
-{
-    intptr_t room = ROOM_BYTES / strata__sizeclasses[bin].block_bytes;
-    room = room > ROOM_MOST ? ROOM_MOST : room;
-    return room < ROOM_LEAST ? ROOM_LEAST : room;
-}
 
 static uint32_t page_of(const struct strata_heap *heap, const void *address)
 {

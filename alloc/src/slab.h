@@ -7,8 +7,6 @@
 
 #include "heap.h"
 
-/* Frees set aside per bin before they are returned to their runs. */
-intptr_t strata__slab_room(unsigned bin);
 /* Takes all free blocks of a run with some; the first is returned, the others become the
  * bin's list. NULL if no run has any. */
 void *strata__slab_take_partial(struct strata_heap *heap, unsigned bin);

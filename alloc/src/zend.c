@@ -38,10 +38,10 @@ static void *zend_refill(struct strata_heap *heap, unsigned bin)
         heap, bin, strata__chunk_page(chunk, first), class->zend_blocks);
 }
 
-/* The lists grow without bound: only gc and the end of the request take from them. */
-static void zend_spill(struct strata_heap *heap, unsigned bin)
+/* Never asked for: the lists grow until gc or the end of the request takes from them. */
+static void zend_sweep(struct strata_heap *heap)
 {
-    heap->bins[bin].room = STRATA__ROOM_ENDLESS;
+    heap->sweep_below = 0;
 }
 
 /* ---- large ---- */
@@ -156,7 +156,7 @@ static struct strata__chunk *locate(
         }
     } else if (class->magic == 0) {
         strata__heap_fatal(heap, "address of a free page or inside a block", block);
-    } else if (!strata__is_block_start(class, class->back_bytes + in_page)) {
+    } else if (!strata__is_block_start(class, strata__run_offset(class, block))) {
         strata__heap_fatal(heap, "address inside a block", block);
     }
     return chunk;
@@ -253,9 +253,6 @@ static struct strata_heap *zend_create(const struct strata_heap_options *options
         strata__os->unmap(heap, bytes);
         return NULL;
     }
-    for (unsigned bin = 0; bin < STRATA__BINS; bin++) {
-        heap->bins[bin].room = STRATA__ROOM_ENDLESS;
-    }
     strata__account_restart(&heap->account, STRATA__CHUNK_BYTES);
     return heap;
 }
@@ -300,7 +297,7 @@ const struct strata__layout strata__layout_zend = {
     .create = zend_create,
     .destroy = zend_destroy,
     .refill = zend_refill,
-    .spill = zend_spill,
+    .sweep = zend_sweep,
     .alloc_pages = zend_alloc_pages,
     .free_slow = zend_free_slow,
     .resize = zend_resize,

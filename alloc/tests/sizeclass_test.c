@@ -47,7 +47,8 @@ static void check_run(unsigned class, unsigned bin, unsigned pages, unsigned blo
         const struct strata__page_class *entry = &strata__page_classes[class + page];
         assert_int_equal(entry->bin, bin);
         assert_int_equal(entry->back_pages, page);
-        assert_int_equal(entry->back_bytes, page * STRATA__PAGE_BYTES);
+        assert_int_equal(
+            strata__run_offset(entry, (char *)(5 * PAGE + 17)), page * PAGE + 17);
         assert_int_equal(entry->limit_bytes, blocks * size);
         for (uint32_t offset = 0; offset < 8 * STRATA__PAGE_BYTES; offset++) {
             int start = offset % size == 0 && offset < blocks * size;
