@@ -122,3 +122,18 @@ sys.exit(subprocess.call(sys.argv[1:], stdout=writer))' "$STRATA" explain --json
         fi
     done
 }
+
+@test "--fail-on of the overview looks at every row" {
+    for level in info warn critical; do
+        local code=0
+        "$STRATA" --json --fail-on "$level" >document || code=$?
+        found=$(field document "any(
+            ['info', 'warn', 'critical'].index(f['severity']) >= ['info', 'warn', 'critical'].index('$level')
+            for r in d['rows'] for f in r['findings'])")
+        if [ "$found" = True ]; then
+            [ "$code" -eq 1 ]
+        else
+            [ "$code" -ne 1 ]
+        fi
+    done
+}

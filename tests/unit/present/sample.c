@@ -73,7 +73,7 @@ static void fill_arenas(void)
             .resident_state = FACT_OK,
             .resident_bytes = held - KIB(512),
             .free_resident_bytes = held / 4,
-            .trim_gain_bytes = held / 4 + (i == 0 ? held / 5 : 0),
+            .trim_gain_bytes = held / 5 + (i == 0 ? held / 5 : 0),
             .top_resident_bytes = held / 5,
             .top_trimmable_bytes = i == 0 ? held / 5 : 0,
         };
@@ -145,6 +145,7 @@ static struct part resident_parts[] = {
     {"anon-mapped", "mapped by the program itself, not by malloc", MIB(10), true},
     {"program-data", "program and libraries: variables, own copies", MIB(3), false},
     {"main-stack", "main stack", KIB(132), false},
+    {"unexplained", "not explained", KIB(100), false},
     {"kernel-pages", "pages of the kernel: vdso, vvar", KIB(8), false},
 };
 
@@ -315,6 +316,7 @@ static struct process_view pool_members[POOL_COUNT];
 static struct gap pool_gaps[] = {
     {(char *)"smaps", 110, FACT_GONE, (char *)"the process ended while it was read"},
     {(char *)"smaps", 111, FACT_GONE, (char *)"the process ended while it was read"},
+    {(char *)"maps", 112, FACT_STALE, (char *)"the process ended while it was read"},
     {(char *)"kpagecount", 0, FACT_DENIED, (char *)"needs CAP_SYS_ADMIN: sudo"},
 };
 static struct glibc_arena pool_arenas[POOL_COUNT];
@@ -348,6 +350,11 @@ static struct fpm_pool_facts pool_settings[] = {{.name = (char *)"www",
     .status_why = (char *)"pm.status_path is not set",
     .workers = pool_workers,
     .worker_count = COUNT_OF(pool_workers)}};
+
+static struct part pool_parts[] = {
+    {"program-code", "program and libraries: code", MIB(160), false},
+    {"unexplained", "not explained", MIB(5), false},
+};
 
 static void fill_pool_member(size_t i)
 {
@@ -396,7 +403,9 @@ void sample_pool(struct sample *sample)
     layers[LAYER_PSS] = known(LAYER_PSS, MIB(165), "smaps_rollup");
     layers[LAYER_UNIQUE] =
         missing(LAYER_UNIQUE, FACT_DENIED, "frames need CAP_SYS_ADMIN: sudo");
-    layers[LAYER_RESIDUAL] = known(LAYER_RESIDUAL, 0, "resident - parts");
+    layers[LAYER_RESIDENT].parts = pool_parts;
+    layers[LAYER_RESIDENT].part_count = COUNT_OF(pool_parts);
+    layers[LAYER_RESIDUAL] = known(LAYER_RESIDUAL, MIB(5), "resident - parts");
     sample->snapshot.members = pool_members;
     sample->snapshot.member_count = POOL_COUNT;
     sample->snapshot.rss_sum_bytes = MIB(345);

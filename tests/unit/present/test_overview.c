@@ -30,6 +30,9 @@ static int setup(void **state)
         rows[i].snapshot = samples[i].snapshot;
         rows[i].list = samples[i].list;
     }
+    /* A layer of bytes cannot be negative, whatever facts say. */
+    rows[0].snapshot.layers[LAYER_TRACKED].state = FACT_OK;
+    rows[0].snapshot.layers[LAYER_TRACKED].bytes = -1;
     host = samples[2].facts;
     host.target_kind = TARGET_HOST;
     host.host.values[HOST_FACT_MEM_TOTAL] =
