@@ -153,7 +153,7 @@ static int become_holder(struct child_side *side)
 /* The new program: holds written, shared and merely read memory until it is killed. */
 static int hold_memory(const char *ready)
 {
-    char *private = map_anonymous(PRIVATE_MIB * MIB, MAP_PRIVATE);
+    char *private = map_anonymous((PRIVATE_MIB + 1) * MIB, MAP_PRIVATE);
     char *shared = map_anonymous(SHARED_MIB * MIB, MAP_SHARED);
     volatile const char *zeroes = private + PRIVATE_MIB * MIB;
     volatile char sum = 0;
