@@ -2,26 +2,20 @@
  * cgroup.c - from a process to the cgroup that is billed for it.
  *
  * /proc/PID/cgroup names the cgroup of each hierarchy; the one with the memory controller
- * counts, version 1 before version 2 (a controller belongs to one hierarchy only). The
- * folder is found through the mounts. In version 2 a cgroup may lack the controller, when
+ * counts, version 1 before version 2 (a controller belongs to one hierarchy only). In version 2 a cgroup may lack the controller, when
  * its parent did not pass it on: then the nearest ancestor that has it is billed. The root
  * of version 2 has statistics but no usage and no limit.
- *
- * A limit counts for all cgroups below it, so the one that stops a process may be any
- * ancestor's. Ancestors above the namespace of the reader cannot be seen; in version 1 the
- * kernel tells their smallest limit all the same.
  *
  * Paths come from the kernel or the user; one with ".." is only ever compared, never opened.
  */
 #include "facts/cgroup.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/number.h"
 #include "base/slice.h"
+#include "facts/cgroup_limits.h"
 #include "facts/cgroup_lines.h"
 #include "facts/cgroup_path.h"
 #include "facts/cgroup_values.h"
@@ -32,92 +26,10 @@ enum {
     MOUNTINFO_MAX_BYTES = 16 << 20,
     CGROUP_FILE_MAX_BYTES = 1 << 20,
     PRESSURE_MAX_BYTES = 4096,
-    LINK_BYTES = 64,
     LINES_REGION_BYTES = 8 << 20,
-    VERSION_1 = 1,
-    VERSION_2 = 2,
 };
 
-/* PROC_CGROUP_INIT_INO of include/linux/proc_ns.h, Linux 4.6 to 6.18. */
-static const char initial_namespace[] = "cgroup:[4026531835]";
 static const char deleted_suffix[] = " (deleted)";
-
-static bool reader_is_namespaced(const struct facts_root *root)
-{
-    char link[LINK_BYTES];
-    ssize_t bytes = readlinkat(root->proc_fd, "self/ns/cgroup", link, sizeof(link));
-
-    return bytes > 0 && !slice_is((struct slice){link, (size_t)bytes}, initial_namespace);
-}
-
-int cgroup_reader_init(
-    struct cgroup_reader *reader, struct facts_root *root, struct region *region)
-{
-    *reader = (struct cgroup_reader){.root = root};
-    buffer_init(&reader->scratch);
-    reader->namespaced = reader_is_namespaced(root);
-    int rc = facts_read_file(
-        root, root->proc_fd, "self/mountinfo", MOUNTINFO_MAX_BYTES, &reader->scratch);
-    if (rc != 0) {
-        return rc == -ENOMEM ? rc : 0;
-    }
-    rc = mountinfo_parse(buffer_text(&reader->scratch), region, &reader->mounts);
-    for (size_t i = 0; rc == 0 && i < reader->mounts.count; i++) {
-        if (reader->version != VERSION_1) {
-            reader->version = reader->mounts.items[i].version;
-        }
-    }
-    return rc;
-}
-
-void cgroup_reader_release(struct cgroup_reader *reader)
-{
-    buffer_release(&reader->scratch);
-}
-
-/*
- * The folder as it is reached from here: below the prefix of a tree, unless the mount point
- * lies there already (the host's / mounted into a container).
- */
-static int open_below_prefix(const char *prefix, const char *folder)
-{
-    size_t bytes = strlen(prefix);
-    bool inside = strncmp(folder, prefix, bytes) == 0 && folder[bytes] == '/';
-    struct buffer path;
-
-    buffer_init(&path);
-    buffer_printf(&path, "%s%s", inside ? "" : prefix, folder);
-    if (buffer_error(&path) != 0) {
-        buffer_release(&path);
-        return -ENOMEM;
-    }
-    int fd = open(path.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) {
-        fd = -errno;
-    }
-    buffer_release(&path);
-    return fd;
-}
-
-static int open_version(
-    const struct cgroup_reader *reader, uint32_t version, const char *path)
-{
-    struct region region;
-    char *folder;
-
-    region_init(&region, LINES_REGION_BYTES);
-    int rc = mountinfo_folder(&reader->mounts, version, path, &region, &folder);
-    if (rc == 0) {
-        rc = open_below_prefix(reader->root->prefix, folder);
-    }
-    region_release(&region);
-    return rc;
-}
-
-int cgroup_open(struct cgroup_reader *reader, const char *path)
-{
-    return open_version(reader, reader->version, path);
-}
 
 /* State and reason when the cgroup itself could not be opened. */
 static int explain_failure(
@@ -161,13 +73,15 @@ static bool has_file(int folder_fd, const char *name)
  */
 static int open_charged(struct cgroup_reader *reader, uint32_t version, char *charged)
 {
-    const char *file = version == VERSION_1 ? "memory.usage_in_bytes" : "memory.stat";
-    int fd = open_version(reader, version, charged);
+    const char *file =
+        version == CGROUP_VERSION_1 ? "memory.usage_in_bytes" : "memory.stat";
+    int fd = cgroup_open_version(reader, version, charged);
 
     while (fd >= 0 && !has_file(fd, file)) {
         close(fd);
-        fd = cgroup_path_to_parent(charged) ? open_version(reader, version, charged)
-                                            : -ENODATA;
+        fd = cgroup_path_to_parent(charged)
+                 ? cgroup_open_version(reader, version, charged)
+                 : -ENODATA;
     }
     return fd;
 }
@@ -178,86 +92,14 @@ static int keep_path(struct region *region, const char *path, char **place)
     return *place == NULL ? -ENOMEM : 0;
 }
 
-/* Lowers the limit and the headroom to those of the ancestor at path, if they are less. */
-static int take_limits(struct region *region, const struct cgroup_limits *limits,
-    const char *path, struct cgroup_facts *cgroup)
-{
-    struct fact *limit = &cgroup->values[CGROUP_FACT_LIMIT_EFFECTIVE];
-    struct fact *headroom = &cgroup->values[CGROUP_FACT_HEADROOM];
-    int rc = 0;
-
-    if (limits->limit.state != FACT_OK) {
-        return 0;
-    }
-    /* Of equal limits the outer one is met first: it counts more. */
-    if (limit->state != FACT_OK || limits->limit.value <= limit->value) {
-        *limit = limits->limit;
-        rc = keep_path(region, path, &cgroup->limit_path);
-    }
-    if (rc != 0 || limits->usage.state != FACT_OK) {
-        return rc;
-    }
-    uint64_t left = number_subtract(limits->limit.value, limits->usage.value);
-    if (headroom->state != FACT_OK || left <= headroom->value) {
-        *headroom = (struct fact){.value = left, .state = FACT_OK};
-        rc = keep_path(region, path, &cgroup->headroom_path);
-    }
-    return rc;
-}
-
-/* A limit of version 1 that lies above what is visible. */
-static int take_hidden_limit(
-    struct cgroup_reader *reader, int charged_fd, struct cgroup_facts *cgroup)
-{
-    struct fact *limit = &cgroup->values[CGROUP_FACT_LIMIT_EFFECTIVE];
-    struct fact hidden;
-    int rc =
-        cgroup_hierarchical_limit(reader->root, charged_fd, &reader->scratch, &hidden);
-
-    if (rc == 0 && hidden.state == FACT_OK &&
-        (limit->state != FACT_OK || hidden.value < limit->value)) {
-        *limit = hidden;
-        cgroup->limit_path = NULL;
-    }
-    return rc;
-}
-
-/* Climbs from the cgroup at path, which is changed, to the outermost visible ancestor. */
-static int read_limits(struct cgroup_reader *reader, struct region *region, char *path,
-    struct cgroup_facts *cgroup)
-{
-    int rc = 0;
-
-    do {
-        struct cgroup_limits limits;
-        int fd = open_version(reader, cgroup->version, path);
-        if (fd < 0) {
-            return fd == -ENOMEM ? fd : 0;
-        }
-        bool counts = strcmp(path, cgroup->charged_path) == 0 ||
-                      cgroup_is_charged_for_children(
-                          reader->root, fd, cgroup->version, &reader->scratch);
-        rc = cgroup_limits_read(
-            reader->root, fd, cgroup->version, &reader->scratch, &limits);
-        close(fd);
-        if (!counts) {
-            return rc;
-        }
-        if (rc == 0) {
-            rc = take_limits(region, &limits, path, cgroup);
-        }
-    } while (rc == 0 && cgroup_path_to_parent(path));
-    return rc;
-}
-
 /* The root of the hierarchy: of version 2, by what it lacks; a namespace has a root too. */
 static bool is_root(const struct cgroup_facts *cgroup, int folder_fd)
 {
     if (strcmp(cgroup->charged_path, "/") != 0) {
         return false;
     }
-    return cgroup->version == VERSION_1 ? !cgroup->namespaced
-                                        : !has_file(folder_fd, "memory.current");
+    return cgroup->version == CGROUP_VERSION_1 ? !cgroup->namespaced
+                                               : !has_file(folder_fd, "memory.current");
 }
 
 static int read_folder(struct cgroup_reader *reader, struct region *region, int fd,
@@ -268,14 +110,7 @@ static int read_folder(struct cgroup_reader *reader, struct region *region, int 
 
     cgroup->root = is_root(cgroup, fd);
     cgroup->state = FACT_OK;
-    if (rc == 0) {
-        char *path = region_copy_text(region, cgroup->charged_path);
-        rc = path == NULL ? -ENOMEM : read_limits(reader, region, path, cgroup);
-    }
-    if (rc == 0 && cgroup->version == VERSION_1) {
-        rc = take_hidden_limit(reader, fd, cgroup);
-    }
-    return rc;
+    return rc == 0 ? cgroup_limits_find(reader, fd, region, cgroup) : rc;
 }
 
 /* Fills values, state and paths of a cgroup whose path and version are known. */
@@ -315,7 +150,7 @@ static int take_identity(
     int rc = cgroup_path_identify(cgroup->path, region, &identity);
 
     /* On version 1 the unit may be known to the service manager's own hierarchy only. */
-    for (size_t i = 0; rc == 0 && i < 2 && cgroup->version == VERSION_1; i++) {
+    for (size_t i = 0; rc == 0 && i < 2 && cgroup->version == CGROUP_VERSION_1; i++) {
         struct cgroup_identity other = {0};
         if (others[i] != NULL) {
             rc = cgroup_path_identify(others[i], region, &other);
@@ -347,7 +182,7 @@ static void cut_deleted(struct cgroup_reader *reader, struct cgroup_facts *cgrou
     if (!slice_ends_with(path, deleted_suffix)) {
         return;
     }
-    int fd = open_version(reader, cgroup->version, cgroup->path);
+    int fd = cgroup_open_version(reader, cgroup->version, cgroup->path);
     if (fd >= 0) {
         close(fd);
         return;
@@ -361,11 +196,11 @@ static int read_hybrid_pressure(
     struct cgroup_reader *reader, const char *unified, struct cgroup_facts *cgroup)
 {
     /* At the root it is the whole machine's, unless the cgroup is that too. */
-    if (unified == NULL || cgroup->version != VERSION_1 ||
+    if (unified == NULL || cgroup->version != CGROUP_VERSION_1 ||
         (strcmp(unified, "/") == 0 && !cgroup->root)) {
         return 0;
     }
-    int fd = open_version(reader, VERSION_2, unified);
+    int fd = cgroup_open_version(reader, CGROUP_VERSION_2, unified);
     if (fd < 0) {
         return fd == -ENOMEM ? fd : 0;
     }
@@ -386,7 +221,7 @@ static int read_cgroup(struct cgroup_reader *reader, const struct cgroup_lines *
     const char *path = lines->memory != NULL ? lines->memory : lines->unified;
     int rc = keep_path(region, path, &cgroup->path);
 
-    cgroup->version = lines->memory != NULL ? VERSION_1 : VERSION_2;
+    cgroup->version = lines->memory != NULL ? CGROUP_VERSION_1 : CGROUP_VERSION_2;
     cgroup->hybrid = lines->memory != NULL && lines->unified != NULL;
     cgroup->namespaced = reader->namespaced || strncmp(path, "/..", 3) == 0;
     if (rc == 0) {
@@ -498,6 +333,6 @@ int cgroup_read_path(
     if (path[0] != '/' || reader->version == 0) {
         return -EINVAL;
     }
-    *(reader->version == VERSION_1 ? &lines.memory : &lines.unified) = copy;
+    *(reader->version == CGROUP_VERSION_1 ? &lines.memory : &lines.unified) = copy;
     return add_cgroup(reader, &lines, -1, facts, index);
 }

@@ -6,7 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "facts/cgroup.h"
+#include "base/region.h"
+#include "facts/cgroup_reader.h"
+#include "facts_types/facts.h"
 
 enum {
     CGROUP_MAX_MEMBERS = 100000, /* processes that are listed of one cgroup */

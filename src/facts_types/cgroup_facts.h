@@ -20,8 +20,12 @@ struct cgroup_facts {
      * controller and so is billed instead. NULL when no file could be read.
      */
     char *charged_path;
-    char *limit_path; /* which of it and its ancestors has limit_effective; NULL: none */
-    char *headroom_path; /* which of them has headroom; NULL: no limit is visible */
+    /*
+     * Which of it and its ancestors have limit_effective and headroom; NULL when there is no
+     * limit, or an ancestor has it that is not visible here (version 1 tells its limit).
+     */
+    char *limit_path;
+    char *headroom_path;
     char *runtime; /* docker, podman, containerd, crio, lxc, ...; NULL: no container */
     char *container_id;
     char *unit;     /* systemd unit, NULL when none */

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "facts/cgroup.h"
 #include "facts/cgroup_tree.h"
 #include "fixture.h"
 
