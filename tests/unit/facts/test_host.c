@@ -80,6 +80,18 @@ static void a_kernel_that_does_not_tell_how_it_was_built(void **state)
     assert_null(host.thp_enabled);
 }
 
+static void a_guest_is_told_by_any_of_its_marks(void **state)
+{
+    (void)state;
+    read_fixture("host-cpu-flag");
+    assert_string_equal(host.hypervisor, "unnamed (flag of the CPU)");
+    read_fixture("host-arm-guest");
+    assert_string_equal(host.hypervisor, "Amazon EC2 m7g.large");
+    assert_string_equal(host.machine, "aarch64");
+    read_fixture("host-arm-metal");
+    assert_null(host.hypervisor);
+}
+
 static void this_machine(void **state)
 {
     struct facts_root root;
@@ -120,6 +132,7 @@ int main(void)
         cmocka_unit_test(a_server_on_bare_metal),
         cmocka_unit_test(a_guest_whose_kernel_estimates_page_counts),
         cmocka_unit_test(a_kernel_that_does_not_tell_how_it_was_built),
+        cmocka_unit_test(a_guest_is_told_by_any_of_its_marks),
         cmocka_unit_test(this_machine),
     };
 

@@ -1,13 +1,16 @@
 /* test_capture_file.c - captures on disk: whole or not at all, private, readable again. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -75,7 +78,41 @@ static void a_failed_save_changes_nothing(void **state)
     assert_true(same_facts(&facts, &again, &key));
     region_release(&facts.region);
     region_release(&again.region);
-    /* remove_folder() fails when a temporary file was left behind. */
+}
+
+static size_t count_files(void)
+{
+    DIR *directory = opendir(folder);
+    size_t count = 0;
+
+    assert_non_null(directory);
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+        count += entry->d_name[0] == '.' ? 0 : 1;
+    }
+    closedir(directory);
+    return count;
+}
+
+/* As on a full disk, and with a limit that this test can set. */
+static void half_a_file_is_removed(void **state)
+{
+    struct facts facts;
+    struct error error = {0};
+    struct rlimit old;
+    struct rlimit small;
+
+    (void)state;
+    random_facts(9, &facts);
+    assert_int_equal(capture_save(&facts, path, &error), 0);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    small = (struct rlimit){100, old.rlim_max};
+    (void)signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    int rc = capture_save(&facts, path, &error);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    assert_int_equal(rc, -EFBIG);
+    assert_int_equal(count_files(), 1);
+    region_release(&facts.region);
 }
 
 static void failures_name_the_file(void **state)
@@ -105,6 +142,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_saved_capture_loads),
         cmocka_unit_test(a_failed_save_changes_nothing),
+        cmocka_unit_test(half_a_file_is_removed),
         cmocka_unit_test(failures_name_the_file),
     };
 
