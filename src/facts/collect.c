@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "facts/cgroup_tree.h"
 #include "facts/collect_host.h"
@@ -54,8 +55,11 @@ static int refuse_process(
         return error_set(error, rc,
             "cannot read process %d: '/proc/%d/stat' is not what it should be",
             process->pid, process->pid);
-    default:
+    case ENOMEM:
         return rc;
+    default:
+        return error_set(
+            error, rc, "cannot read process %d: %s", process->pid, strerrordesc_np(-rc));
     }
 }
 

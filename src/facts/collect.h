@@ -8,10 +8,10 @@
 
 /* What to read; decided before reading, from the command and its rules. */
 enum collect_what {
-    COLLECT_STATUS = 1, /* status, stat, limits, cgroup: cheap, no permission needed */
+    COLLECT_STATUS = 1, /* stat, status, names: always read, no permission needed */
     COLLECT_ROLLUP = 2, /* smaps_rollup: walks the page tables under the target's lock */
     COLLECT_SMAPS = 4,  /* every mapping with its numbers */
-    COLLECT_ALLOCATOR = 8, /* which allocators, from mapped files and memory */
+    COLLECT_ALLOCATOR = 8, /* which allocators, from mapped files and memory; settings */
     COLLECT_HEAPS = 16,    /* walk the heaps: glibc arenas, Zend chunks */
     COLLECT_FRAMES = 32,   /* unique and exclusive frames of the members */
     COLLECT_CGROUP = 64,

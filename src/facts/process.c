@@ -98,7 +98,7 @@ static int read_status(struct process_folder *folder, struct process_facts *proc
     int32_t group_pid;
 
     buffer_init(&buffer);
-    int rc = process_folder_read(folder, "status", SMALL_FILE_BYTES, &buffer);
+    int rc = process_folder_read(folder, "status", STATUS_MAX_BYTES, &buffer);
     if (rc == 0 && buffer.data != NULL) {
         status_parse(buffer.data, buffer.length_bytes, process, &group_pid);
     }
@@ -203,7 +203,7 @@ static int read_once(
     *process = (struct process_facts){.pid = pid, .cgroup_index = -1};
     int rc = process_folder_open(reader->root, pid, &folder);
     if (rc != 0) {
-        return rc == -EPERM ? -EACCES : rc;
+        return rc;
     }
     if (is_close_look(reader)) {
         process_folder_watch(&folder);
@@ -225,6 +225,9 @@ int process_read(
     for (int tries = 0; tries < EXEC_TRIES && rc == -ESTALE; tries++) {
         reader->facts->gap_count = gaps_before;
         rc = read_once(reader, pid, process);
+    }
+    if (rc == -EPERM) {
+        rc = -EACCES;
     }
     if (rc == -ESTALE) {
         gap_add(reader->facts, "process", pid, FACT_STALE,

@@ -7,6 +7,9 @@
 
 #include "facts_types/process_facts.h"
 
+/* A process may be in 65,536 groups, each with up to ten digits in one line of status. */
+enum { STATUS_MAX_BYTES = 1 << 20 };
+
 /*
  * Parses the text (bytes long, with a NUL behind it; cut up in place) and fills the facts of
  * source "status", user_id, namespace_pid and kernel_thread of process. *group_pid becomes the

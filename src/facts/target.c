@@ -22,7 +22,7 @@
 #include "facts/status.h"
 #include "facts/target_group.h"
 
-enum { SIMILAR_MAX = 5, SIMILAR_BYTES_MIN = 3, STATUS_MAX_BYTES = 64 << 10 };
+enum { SIMILAR_MAX = 5, SIMILAR_BYTES_MIN = 3 };
 
 #define POOL_PREFIX "pool:"
 

@@ -14,7 +14,7 @@
 #include "facts/cgroup_path.h"
 #include "facts/process_name.h"
 
-enum { DESCRIBED_MAX = 6, IDENTITY_BYTES = 64 << 10 };
+enum { DESCRIBED_MAX = 6, IDENTITY_BYTES = 64 << 10, PARENTS_MAX = 1024 };
 
 #define SERVICE_SUFFIX ".service"
 
@@ -31,13 +31,34 @@ static bool same_program(const struct process_entry *a, const struct process_ent
     return same_text(a->name, b->name);
 }
 
+static int compare_pid(const void *key, const void *item)
+{
+    const int32_t pid = *(const int32_t *)key;
+    const struct process_entry *entry = *(const struct process_entry *const *)item;
+
+    return (pid > entry->pid) - (pid < entry->pid);
+}
+
+static bool is_member(const struct target_group *group, int32_t pid)
+{
+    return bsearch(&pid, group->entries, group->count,
+               sizeof(const struct process_entry *), compare_pid) != NULL;
+}
+
+/* Follows the parents of a member until one is a member, too. */
 static bool is_root(const struct target_group *group, size_t index)
 {
-    for (size_t i = 0; i < group->count; i++) {
-        if (i != index && process_list_descends(group->list, group->entries[index]->pid,
-                              group->entries[i]->pid)) {
+    const struct process_entry *entry = group->entries[index];
+
+    for (int steps = 0; steps < PARENTS_MAX && entry != NULL; steps++) {
+        const int32_t parent = entry->parent_pid;
+        if (parent <= 0 || parent == group->entries[index]->pid) {
+            return true;
+        }
+        if (is_member(group, parent)) {
             return false;
         }
+        entry = process_list_find(group->list, parent);
     }
     return true;
 }

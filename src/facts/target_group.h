@@ -8,7 +8,7 @@
 #include "base/buffer.h"
 #include "facts/process_list.h"
 
-/* Entries of list, ascending by pid. */
+/* Entries of list, ascending by pid until target_group_sort(). */
 struct target_group {
     const struct process_list *list;
     const struct process_entry **entries;

@@ -16,7 +16,7 @@
 #include "base/number.h"
 #include "facts/status.h"
 
-enum { THREADS_MAX = 1 << 20, STATUS_MAX_BYTES = 64 << 10 };
+enum { THREADS_MAX = 1 << 20 };
 
 /* The folder of a thread lies in it. */
 static const char *task_folder(const struct process_folder *folder)
