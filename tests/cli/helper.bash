@@ -24,9 +24,9 @@ start() {
     started+=("$pid")
 }
 
-# wait_for COMMAND...: until it succeeds, 5 s at most
+# wait_for COMMAND...: until it succeeds; a busy machine may take its time
 wait_for() {
-    for _ in $(seq 100); do
+    for _ in $(seq 600); do
         if "$@"; then
             return 0
         fi
