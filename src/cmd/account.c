@@ -7,8 +7,10 @@
 #include "cmd/account.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "cmd/message.h"
@@ -29,6 +31,27 @@ static bool has_capture_suffix(const char *target)
     return ends_with(target, ".strata") || ends_with(target, ".json");
 }
 
+/* A program's path names its processes, so a file counts only when it looks like one. */
+static bool begins_like_capture(const char *path)
+{
+    char text[64];
+    bool answer = false;
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+    if (descriptor < 0) {
+        return errno == EACCES; /* to be told so, not looked for among processes */
+    }
+    ssize_t bytes = read(descriptor, text, sizeof(text));
+    for (ssize_t i = 0; i < bytes; i++) {
+        if (strchr(" \t\r\n", text[i]) == NULL) {
+            answer = text[i] == '{';
+            break;
+        }
+    }
+    (void)close(descriptor);
+    return answer;
+}
+
 /*
  * A path that names no file may still be a cgroup; a bare name with a capture's suffix
  * is always meant as one, so that a mistyped file is not looked for among processes.
@@ -40,8 +63,11 @@ static bool is_capture(const char *target)
     if (strcmp(target, "-") == 0 || has_capture_suffix(target)) {
         return true;
     }
-    return strchr(target, '/') != NULL && stat(target, &status) == 0 &&
-           S_ISREG(status.st_mode);
+    if (strchr(target, '/') == NULL || stat(target, &status) != 0) {
+        return false;
+    }
+    return S_ISFIFO(status.st_mode) ||
+           (S_ISREG(status.st_mode) && begins_like_capture(target));
 }
 
 static int read_live(const struct options *options, const char *target,
@@ -125,13 +151,21 @@ static bool is_partial(const struct facts *facts)
     return false;
 }
 
-enum exit_code account_exit_code(
-    const struct facts *facts, const struct finding_list *list, int fail_on)
+bool account_has_finding(const struct finding_list *list, int fail_on)
 {
     for (size_t i = 0; fail_on >= 0 && i < list->count; i++) {
         if ((int)list->items[i].severity >= fail_on) {
-            return EXIT_FINDING;
+            return true;
         }
+    }
+    return false;
+}
+
+enum exit_code account_exit_code(
+    const struct facts *facts, const struct finding_list *list, int fail_on)
+{
+    if (account_has_finding(list, fail_on)) {
+        return EXIT_FINDING;
     }
     if (facts->target_kind != TARGET_HOST && is_denied(facts)) {
         return EXIT_DENIED;

@@ -2,6 +2,8 @@
 #ifndef STRATA_CMD_ACCOUNT_H
 #define STRATA_CMD_ACCOUNT_H
 
+#include <stdbool.h>
+
 #include "cmd/exit_code.h"
 #include "cmd/options.h"
 #include "facts_types/facts.h"
@@ -15,9 +17,9 @@ struct account {
 };
 
 /*
- * Reads target: a capture when it is "-" or an existing regular file whose name contains
- * '/' or ends in .strata or .json, else the live system or --root. EXIT_FINE, or the code
- * to exit with after a message; then there is nothing to release.
+ * Reads target: a capture when it is "-", ends in .strata or .json, or contains '/' and is a
+ * pipe or a file that begins like a capture; else the live system or --root. EXIT_FINE, or
+ * the code to exit with after a message; then there is nothing to release.
  */
 enum exit_code account_read(
     const struct options *options, const char *target, struct facts *facts);
@@ -26,6 +28,9 @@ enum exit_code account_read(
 enum exit_code account_judge(struct account *account);
 
 void account_release(struct account *account);
+
+/* A finding is at or above fail_on; never when that is -1. */
+bool account_has_finding(const struct finding_list *list, int fail_on);
 
 /*
  * The code that an account ends with: a finding at or above fail_on (-1: none counts)

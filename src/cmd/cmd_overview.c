@@ -76,11 +76,23 @@ static int judge(const struct facts *groups, size_t count, struct overview *over
     return 0;
 }
 
+static enum exit_code exit_code_of_rows(
+    const struct options *options, const struct overview *overview)
+{
+    const struct finding_list none = {.count = 0};
+
+    for (size_t i = 0; i < overview->count; i++) {
+        if (account_has_finding(&overview->rows[i].list, options->fail_on)) {
+            return EXIT_FINDING;
+        }
+    }
+    return account_exit_code(overview->host, &none, options->fail_on);
+}
+
 static enum exit_code show(const struct options *options, const struct overview *overview)
 {
     struct present_style style = terminal_style(options);
     struct buffer buffer;
-    enum exit_code worst;
 
     buffer_init(&buffer);
     if (options->json) {
@@ -90,17 +102,7 @@ static enum exit_code show(const struct options *options, const struct overview 
     }
     int rc = print_buffer(&buffer);
     buffer_release(&buffer);
-    if (rc != 0) {
-        return EXIT_FAILED;
-    }
-    worst = account_exit_code(overview->host, &(struct finding_list){.count = 0}, -1);
-    for (size_t i = 0; i < overview->count; i++) {
-        if (account_exit_code(overview->host, &overview->rows[i].list,
-                options->fail_on) == EXIT_FINDING) {
-            worst = EXIT_FINDING;
-        }
-    }
-    return worst;
+    return rc == 0 ? exit_code_of_rows(options, overview) : EXIT_FAILED;
 }
 
 static enum exit_code judge_and_show(

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,31 +35,44 @@ static int write_all(int descriptor, const char *data, size_t bytes)
     return 0;
 }
 
+/* The lines of text, safe to show, each with its end. */
+static void append_lines(struct buffer *lines, const char *text)
+{
+    while (true) {
+        size_t bytes = strcspn(text, "\n");
+        char *line = strndup(text, bytes);
+        if (line == NULL) {
+            lines->failed = true;
+            return;
+        }
+        safe_text_append(lines, line, terminal_is_utf8());
+        buffer_append_char(lines, '\n');
+        free(line);
+        if (text[bytes] == '\0') {
+            return;
+        }
+        text += bytes + 1;
+    }
+}
+
 void complain(const char *format, ...)
 {
-    struct buffer line;
+    struct buffer lines;
     va_list arguments;
     char *text = NULL;
 
     va_start(arguments, format);
-    if (vasprintf(&text, format, arguments) < 0) {
-        text = NULL;
-    }
+    int bytes = vasprintf(&text, format, arguments);
     va_end(arguments);
-    buffer_init(&line);
-    buffer_append_text(&line, "strata: ");
-    for (char *at = text; at != NULL; at = strchr(at, '\n')) {
-        at += at != text ? 1 : 0;
-        char *end = strchr(at, '\n');
-        char *part = strndup(at, end != NULL ? (size_t)(end - at) : strlen(at));
-        safe_text_append(&line, part != NULL ? part : "?", terminal_is_utf8());
-        free(part);
-        buffer_append_char(&line, '\n');
-    }
+    buffer_init(&lines);
+    buffer_append_text(&lines, "strata: ");
+    append_lines(&lines, bytes >= 0 ? text : strerror(ENOMEM));
     /* There is nowhere left to report that standard error cannot be written. */
-    (void)write_all(STDERR_FILENO, buffer_text(&line), line.length_bytes);
-    buffer_release(&line);
-    free(text);
+    (void)write_all(STDERR_FILENO, buffer_text(&lines), lines.length_bytes);
+    buffer_release(&lines);
+    if (bytes >= 0) {
+        free(text);
+    }
 }
 
 static int cannot_write(int rc)

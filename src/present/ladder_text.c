@@ -80,7 +80,7 @@ static void layer_row(
     int bar_column = page_text_column(page) + NAME_COLUMNS;
     int bar = page->width - bar_column - NOTE_COLUMNS;
 
-    page_amount(page, INK_STRONG, signed_amount(page, layer->bytes).text + 1);
+    page_amount(page, INK_STRONG, amount(page, bytes_of(layer)).text);
     page_at(page, page_text_column(page));
     page_put(page, INK_STRONG, name);
     page_at(page, bar_column);

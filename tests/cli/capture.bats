@@ -116,3 +116,16 @@ PYTHON
     "$STRATA" explain hostile.strata --json >document || allowed $?
     python3 -m json.tool document >/dev/null
 }
+
+@test "a pipe is a capture, a program's path is not" {
+    start_quiet
+    "$STRATA" capture "$pid" -o facts.strata || allowed $?
+    "$STRATA" explain <(cat facts.strata) >from-pipe || allowed $?
+    "$STRATA" explain facts.strata >from-file || allowed $?
+    cmp from-pipe from-file
+    cp "$(command -v sleep)" strata-by-path
+    start ./strata-by-path 300
+    wait_for is_called "$pid" strata-by-path
+    expect_readable "$STRATA" explain "$PWD/strata-by-path"
+    has "$output" "strata-by-path · pid $pid"
+}
