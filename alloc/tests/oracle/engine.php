@@ -248,8 +248,15 @@ function fill_first_chunk(Filler $filler): void
     if (memory_get_usage(true) !== CHUNK_BYTES) {
         fail('the start took more than one chunk');
     }
-    /* The last page is the first one of the second chunk. */
-    while (memory_get_usage(true) === CHUNK_BYTES) {
+    /* The page which has to come from a second chunk is given back; that chunk stays, in
+       the cache. */
+    for (;;) {
+        $filler->take(PAGE_BYTES, 0);
+        if (memory_get_usage(true) !== CHUNK_BYTES) {
+            $filler->drop(PAGE_BYTES, 0);
+            return;
+        }
+        $filler->drop(PAGE_BYTES, 0);
         $filler->keep(PAGE_BYTES, 1);
     }
 }

@@ -8,7 +8,8 @@
  * Sizes are chosen to meet the edges of the allocator under test: half of them lie within
  * a few bytes of a block size, a page multiple or the largest run; the rest spreads evenly
  * over the orders of magnitude from 1 byte to 8 MiB. Phases which mostly make and phases
- * which mostly drop take turns, so that chunks fill up and empty again.
+ * which mostly drop take turns, so that chunks fill up and empty again; every now and
+ * then all is dropped.
  *
  * PHP rounds the size of a string in two ways, and which function does which has changed
  * within the 8.2 series: length + 32, or length + 25 rounded up to 8. For lengths in
@@ -31,6 +32,9 @@ enum {
     LARGEST_APPEND = 40000,       /* elements in one operation */
     LIVE_LIMIT_BYTES = 160 << 20, /* above it, the generator only drops */
     PHASE_OPERATIONS = 400,
+    SWEEP_OPERATIONS = 900, /* from one sweep to the next */
+    SLOTS = STRING_SLOTS + ARRAY_SLOTS + FIXED_SLOTS,
+    SWEEP_STRIDE = 101, /* no divisor of SLOTS: every slot has its turn */
     STRING_OVERHEAD_BYTES = 32,
     PAGE_SIZE_BYTES = 4096,
     CHUNK_PAGES = 512,
@@ -63,7 +67,7 @@ static uint32_t random_edge(uint64_t *state)
         edge = (CHUNK_PAGES - 2 + random_below(state, 3)) * PAGE_SIZE_BYTES;
         break;
     case 2:
-        edge = (1 + random_below(state, 8)) * PAGE_SIZE_BYTES;
+        edge = (6 + random_below(state, 5)) * PAGE_SIZE_BYTES;
         break;
     default:
         edge = blocks[random_below(state, sizeof(blocks) / sizeof(blocks[0]))];
@@ -226,19 +230,41 @@ static struct operation guess(uint64_t *state, const struct contents *now, bool 
     return operation;
 }
 
-/* What is left when too much is alive: an occupied slot is emptied. */
-static struct operation guess_drop(uint64_t *state)
+/* Empties a slot of any kind: strings first, then arrays, then fixed arrays. */
+static struct operation drop_of(uint32_t slot)
 {
-    struct operation operation = {.kind = OPERATION_DROP};
-    operation.slot = random_below(state, STRING_SLOTS + ARRAY_SLOTS + FIXED_SLOTS);
-    if (operation.slot >= STRING_SLOTS + ARRAY_SLOTS) {
-        operation.kind = OPERATION_RESIZE;
-        operation.slot -= STRING_SLOTS + ARRAY_SLOTS;
-    } else if (operation.slot >= STRING_SLOTS) {
-        operation.kind = OPERATION_DISCARD;
-        operation.slot -= STRING_SLOTS;
+    if (slot < STRING_SLOTS) {
+        return (struct operation){.kind = OPERATION_DROP, .slot = slot};
     }
-    return operation;
+    slot -= STRING_SLOTS;
+    if (slot < ARRAY_SLOTS) {
+        return (struct operation){.kind = OPERATION_DISCARD, .slot = slot};
+    }
+    return (struct operation){.kind = OPERATION_RESIZE, .slot = slot - ARRAY_SLOTS};
+}
+
+static bool drop_changes(const struct contents *now, const struct operation *operation)
+{
+    if (operation->kind == OPERATION_RESIZE) {
+        return now->fixed_elements[operation->slot] > 0;
+    }
+    return contents_allow(now, operation);
+}
+
+/* Drops all there is, from a random slot on, and collects; returns the new count. */
+static size_t sweep(
+    struct operation *list, size_t made, struct contents *now, uint64_t *state)
+{
+    uint32_t start = random_below(state, SLOTS);
+    for (uint32_t i = 0; i < SLOTS; i++) {
+        struct operation operation = drop_of((start + i * SWEEP_STRIDE) % SLOTS);
+        if (drop_changes(now, &operation)) {
+            contents_apply(now, &operation);
+            list[made++] = operation;
+        }
+    }
+    list[made++] = (struct operation){.kind = OPERATION_GC};
+    return made;
 }
 
 void operation_list_generate(struct operation *list, size_t count, uint64_t seed)
@@ -246,15 +272,20 @@ void operation_list_generate(struct operation *list, size_t count, uint64_t seed
     struct contents now = {0};
     uint64_t state = seed;
     size_t made = 0;
+    size_t next_sweep = SWEEP_OPERATIONS;
     while (made < count) {
         bool growing = (made / PHASE_OPERATIONS) % 2 == 0;
         struct operation operation = guess(&state, &now, growing);
         if (contents_bytes(&now) > LIVE_LIMIT_BYTES) {
-            operation = guess_drop(&state);
+            operation = drop_of(random_below(&state, SLOTS));
         }
         if (contents_allow(&now, &operation)) {
             contents_apply(&now, &operation);
             list[made++] = operation;
+        }
+        if (made >= next_sweep && made + SLOTS < count) {
+            made = sweep(list, made, &now, &state);
+            next_sweep = made + SWEEP_OPERATIONS;
         }
     }
 }

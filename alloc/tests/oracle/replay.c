@@ -223,13 +223,15 @@ static struct figures read_figures(const struct replay *replay, int64_t collecte
         .collected = collected};
 }
 
-/* The state in which engine.php starts: chunk one full, one page taken in chunk two. */
+/* The state in which engine.php starts: one chunk, which is full, and one in the cache. */
 static bool fill_first_chunk(struct replay *replay)
 {
-    if (strata_alloc(replay->heap, FIRST_CHUNK_PAGES * PAGE_SIZE_BYTES) == NULL ||
-        strata_alloc(replay->heap, PAGE_SIZE_BYTES) == NULL) {
+    void *first = strata_alloc(replay->heap, FIRST_CHUNK_PAGES * PAGE_SIZE_BYTES);
+    void *second = strata_alloc(replay->heap, PAGE_SIZE_BYTES);
+    if (first == NULL || second == NULL) {
         return false;
     }
+    strata_free(replay->heap, second);
     strata_heap_reset_peak(replay->heap);
     return true;
 }
