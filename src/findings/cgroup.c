@@ -157,7 +157,7 @@ int rule_cgroup_near_limit(const struct snapshot *snapshot, struct finding_list 
     if (finding.severity == SEVERITY_INFO) {
         finding.summary = finding_printf(list,
             "usage is at %s of the limit, but only %s of %s cannot be reclaimed: page "
-            "cache fills the rest",
+            "cache and kernel objects fill the rest",
             quantity_percent(close.usage, close.limit).text,
             quantity_bytes(close.firm, false).text,
             quantity_bytes(close.limit, false).text);

@@ -30,25 +30,27 @@ int rule_page_cache_in_container(
 {
     const struct container_view *container = &snapshot->container;
     const struct fact *firm = &container->non_reclaimable;
+    const struct fact *slab;
     struct finding finding = {.severity = SEVERITY_INFO};
-    uint64_t shown;
     uint64_t cache;
 
     if (container->facts == NULL || !fact_is_known(&container->podman) ||
         !fact_is_known(&container->docker) || !fact_is_known(firm)) {
         return 0;
     }
-    shown = container->docker.value;
     cache = number_subtract(container->podman.value, firm->value);
+    slab = &container->facts->values[CGROUP_FACT_SLAB_RECLAIMABLE];
+    cache = number_subtract(cache, fact_is_known(slab) ? slab->value : 0);
     if (cache < cache_min_bytes ||
         !at_least_percent(cache, container->podman.value, CACHE_MIN_PERCENT)) {
         return 0;
     }
     finding.summary = finding_printf(list,
-        "the cgroup is billed %s, docker stats shows %s, and only %s of it cannot be "
-        "reclaimed: the rest is page cache and kernel objects",
+        "the cgroup is billed %s and docker stats shows %s; %s is page cache that can be "
+        "reclaimed, and only %s of the bill cannot",
         quantity_bytes(container->podman.value, false).text,
-        quantity_bytes(shown, false).text, quantity_bytes(firm->value, false).text);
+        quantity_bytes(container->docker.value, false).text,
+        quantity_bytes(cache, false).text, quantity_bytes(firm->value, false).text);
     finding.reasoning =
         "docker and kubelet subtract the inactive part of the page cache, "
         "podman subtracts nothing, docker up to 19.03 subtracted all of "
@@ -59,7 +61,7 @@ int rule_page_cache_in_container(
     finding_add_fact(&finding, "podman", &container->podman);
     finding_add_fact(&finding, "docker_19", &container->docker_19);
     finding_add_bytes(&finding, "non_reclaimable", firm->value);
-    finding_add_bytes(&finding, "reclaimable", cache);
+    finding_add_bytes(&finding, "page_cache", cache);
     finding_add_fact(
         &finding, "active_file", &container->facts->values[CGROUP_FACT_ACTIVE_FILE]);
     finding_add_fact(

@@ -67,6 +67,19 @@ static bool is_plain_anonymous(const struct mapping *mapping)
            (mapping->path[0] == '\0' || strncmp(mapping->path, "[anon:", 6) == 0);
 }
 
+/* An allocator that maps in advance, and whose mappings carry no mark. */
+static bool maps_in_advance(const struct process_facts *process)
+{
+    for (size_t i = 0; i < process->allocator_count; i++) {
+        const uint32_t kind = process->allocators[i].kind;
+        if (process->allocators[i].active && kind != ALLOCATOR_GLIBC &&
+            kind != ALLOCATOR_ZEND && kind != ALLOCATOR_PYTHON) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Mapped blocks of malloc, and mappings in which no span lies at all. */
 static void add_blocks(struct block_list *blocks, const struct process_facts *process)
 {
@@ -78,6 +91,9 @@ static void add_blocks(struct block_list *blocks, const struct process_facts *pr
             add_block(
                 blocks, number_subtract(span->end, span->start), span->resident.value);
         }
+    }
+    if (maps_in_advance(process)) {
+        return;
     }
     for (size_t i = 0; i < process->mapping_count; i++) {
         const struct mapping *mapping = &process->mappings[i];

@@ -49,7 +49,7 @@ const struct rule rule_table[] = {
         .id = "glibc-retained",
         .title = "memory that was freed and stays resident inside malloc",
         .needs = "glibc arenas (memory of the process), pagemap",
-        .threshold = "info: 8 MiB and 10 % of resident; warn: 64 MiB and 25 %",
+        .threshold = "info: 8 MiB and 10 % of resident; warn: 64 MiB and 20 %",
         .evidence = "trim_gain: what malloc_trim(0) gives back now; top_untrimmable: "
                     "unused ends of arenas that it never touches; in_use: handed out",
         .fix = "malloc_trim(0) in the program, or a lower trim threshold",
@@ -269,7 +269,7 @@ const struct rule rule_table[] = {
         .id = "page-cache-in-container",
         .title = "page cache inside the figure of docker stats and kubelet",
         .needs = "memory.current, memory.stat",
-        .threshold = "info: 16 MiB and 10 % of usage can be reclaimed",
+        .threshold = "info: 16 MiB and 10 % of usage is page cache that can be reclaimed",
         .evidence =
             "docker, kubelet, podman, docker_19: the same cgroup as each shows it",
         .fix = "none needed; alert on what cannot be reclaimed",
