@@ -19,15 +19,16 @@
  * once, since a block nobody touches is no block of a program. The first round of a
  * metric is cold and not counted unless it says so; the median of the others is.
  */
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "peer.h"
+#include "resident.h"
 #include "trace.h"
 
 enum {
@@ -67,16 +68,13 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
-static long rss_kib(void)
+static int64_t rss_kib(void)
 {
-    long size = 0;
-    long resident = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (file == NULL || fscanf(file, "%ld %ld", &size, &resident) != 2) {
+    int64_t bytes = resident_bytes();
+    if (bytes < 0) {
         die("reading '/proc/self/statm'");
     }
-    fclose(file);
-    return resident * (sysconf(_SC_PAGESIZE) / KIB);
+    return bytes / KIB;
 }
 
 static int compare_times(const void *a, const void *b)
@@ -89,7 +87,8 @@ static int compare_times(const void *a, const void *b)
 static double median(uint64_t *times, size_t count)
 {
     qsort(times, count, sizeof(*times), compare_times);
-    return (double)times[count / 2];
+    size_t middle = count / 2;
+    return (double)times[middle];
 }
 
 /* The blocks are checked at the end of a round only: the loop measures the peer. */
@@ -210,18 +209,18 @@ static void measure_fill(struct bench *bench, bool at_once, const char *name)
 static void measure_first(struct bench *heavy, struct bench *small)
 {
     memset(heavy->blocks, 0, heavy->trace.slots * sizeof(*heavy->blocks));
-    long start = rss_kib();
+    int64_t start = rss_kib();
     bench_replay(heavy);
-    printf("rss-full %ld\n", rss_kib() - start);
+    printf("rss-full %" PRId64 "\n", rss_kib() - start);
     uint64_t ending = now_ns();
     bench_end_request(heavy);
     printf("end-cold %.1f\n", (double)(now_ns() - ending) / NS_PER_US);
-    printf("rss-after %ld\n", rss_kib() - start);
+    printf("rss-after %" PRId64 "\n", rss_kib() - start);
     for (size_t request = 0; request < LATER_REQUESTS; request++) {
         bench_replay(small);
         bench_end_request(small);
     }
-    printf("rss-later %ld\n", rss_kib() - start);
+    printf("rss-later %" PRId64 "\n", rss_kib() - start);
 }
 
 static void measure_end(struct peer *peer)

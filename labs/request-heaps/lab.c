@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "child.h"
+#include "resident.h"
 
 enum {
     EXIT_DIFFERENT = 1,
@@ -231,19 +231,6 @@ struct strata_heap *lab_heap_new(enum strata_layout layout)
     return lab_heap_with(&options);
 }
 
-/* From the kernel; statm counts pages. */
-static int64_t resident_bytes(void)
-{
-    long size = 0;
-    long resident = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (file == NULL || fscanf(file, "%ld %ld", &size, &resident) != 2) {
-        lab_die("cannot read '/proc/self/statm'");
-    }
-    fclose(file);
-    return (int64_t)resident * sysconf(_SC_PAGESIZE);
-}
-
 struct lab_reading lab_read_heap(const struct strata_heap *heap)
 {
     struct strata_heap_stats stats = {.struct_bytes = sizeof(stats)};
@@ -257,6 +244,9 @@ struct lab_reading lab_read(const struct strata_heap *heap)
 {
     struct lab_reading reading = lab_read_heap(heap);
     reading.rss = resident_bytes();
+    if (reading.rss < 0) {
+        lab_die("cannot read '/proc/self/statm'");
+    }
     return reading;
 }
 

@@ -78,8 +78,8 @@ static int spawn_with(
 
 static int child_start(struct child *child, char *const *arguments)
 {
-    int input[2];
-    int output[2];
+    int input[2] = {-1, -1};
+    int output[2] = {-1, -1};
     if (pipe2(input, O_CLOEXEC) != 0) {
         return -errno;
     }
@@ -113,7 +113,7 @@ static int child_exit_code(struct child *child)
 
 int child_run(struct child_job *job)
 {
-    struct child child;
+    struct child child = {0};
     job->output_bytes = 0;
     job->exit_code = -1;
     signal(SIGPIPE, SIG_IGN);
