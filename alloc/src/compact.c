@@ -34,6 +34,8 @@
 #define STEP_START ((size_t)64 << 10)
 #define STEP_MOST ((size_t)1 << 20)
 
+#define ROUND_UP 0.9 /* an average that has come this close to a page keeps it */
+
 static size_t least(size_t a, size_t b)
 {
     return a < b ? a : b;
@@ -122,12 +124,17 @@ static void collect(struct strata_heap *heap)
     settle(heap);
 }
 
-/* Buys what the pages cost; 0 if refused or the system has none. */
-static int buy(struct strata_heap *heap, uint32_t first, uint32_t pages)
+static size_t cost_bytes(const struct strata_heap *heap, uint32_t first, uint32_t pages)
+{
+    return (size_t)strata__range_cost(&heap->compact.range, first, pages) *
+           STRATA__PAGE_BYTES;
+}
+
+/* Takes free pages at their cost; 0 if refused or the system has none. */
+static int buy(struct strata_heap *heap, uint32_t first, uint32_t pages, size_t cost)
 {
     struct strata__range *range = &heap->compact.range;
     size_t asked = (size_t)pages * STRATA__PAGE_BYTES;
-    size_t cost = (size_t)strata__range_cost(range, first, pages) * STRATA__PAGE_BYTES;
     if (!strata__heap_reserve(heap, cost, asked)) {
         return 0;
     }
@@ -145,16 +152,17 @@ static uint32_t take_pages(struct strata_heap *heap, uint32_t pages, uint32_t al
 {
     struct strata__range *range = &heap->compact.range;
     uint32_t first = strata__range_search(range, pages, align_pages);
-    size_t cost = (size_t)strata__range_cost(range, first, pages) * STRATA__PAGE_BYTES;
+    size_t cost = cost_bytes(heap, first, pages);
     if (first == 0 || !strata__account_fits(&heap->account, cost)) {
         collect(heap);
         first = strata__range_search(range, pages, align_pages);
+        cost = cost_bytes(heap, first, pages);
     }
     if (first == 0) {
         strata__heap_fail(heap, STRATA_ERROR_SYSTEM, (size_t)pages * STRATA__PAGE_BYTES);
         return 0;
     }
-    if (!buy(heap, first, pages)) {
+    if (!buy(heap, first, pages, cost)) {
         return 0;
     }
     move_sweep(heap);
@@ -278,12 +286,12 @@ static int grow_in_place(
     if (!strata__range_is_free(range, first + pages, more)) {
         return STRATA__RESIZE_MOVE;
     }
-    size_t cost =
-        (size_t)strata__range_cost(range, first + pages, more) * STRATA__PAGE_BYTES;
+    size_t cost = cost_bytes(heap, first + pages, more);
     if (!strata__account_fits(&heap->account, cost)) {
         collect(heap);
+        cost = cost_bytes(heap, first + pages, more);
     }
-    return buy(heap, first + pages, more) ? 0 : STRATA__RESIZE_REFUSED;
+    return buy(heap, first + pages, more, cost) ? 0 : STRATA__RESIZE_REFUSED;
 }
 
 static int compact_resize(struct strata_heap *heap, void *block, size_t bytes)
@@ -332,16 +340,17 @@ static void empty_bins(struct strata_heap *heap)
     heap->compact.bought = 1;
 }
 
-/* As many pages as the halving average of the peaks stay held for the next request. */
+/* The pages up to the halving average of the highest page used stay held for the next
+ * request. (Not their number: a request leaves holes, and would buy those pages again.) */
 static void compact_end_request(struct strata_heap *heap)
 {
     struct strata__compact *compact = &heap->compact;
     compact->average_pages =
-        (compact->average_pages + (double)compact->range.peak_pages) / 2.0;
+        (compact->average_pages + (double)compact->range.high_end) / 2.0;
     empty_bins(heap);
     strata__range_restart(&compact->range);
     heap->huge_count = 0;
-    strata__range_keep(&compact->range, (uint32_t)compact->average_pages);
+    strata__range_keep(&compact->range, (uint32_t)(compact->average_pages + ROUND_UP));
     strata__account_restart(&heap->account, real_bytes(&compact->range));
 }
 
@@ -417,7 +426,7 @@ static void compact_get_stats(
     }
     stats->chunks = (range->end + STRATA__CHUNK_PAGES - 1) / STRATA__CHUNK_PAGES;
     stats->peak_chunks =
-        (range->peak_pages + STRATA__CHUNK_PAGES - 1) / STRATA__CHUNK_PAGES;
+        (range->high_end + STRATA__CHUNK_PAGES - 1) / STRATA__CHUNK_PAGES;
     stats->average_chunks = heap->compact.average_pages / (double)STRATA__CHUNK_PAGES;
     stats->chunk_purchases =
         (range->touched_end + STRATA__CHUNK_PAGES - 1) / STRATA__CHUNK_PAGES;

@@ -8,9 +8,10 @@
  * Runs are placed first fit, from low addresses on, so that what stays free is high and
  * goes back first. Free address space costs nothing; only used and dirty pages count.
  *
- * Decay without a clock: each time free dirty pages pass keep_pages, they are purged to
- * half of it and keep_pages is halved; each dirty page that is used again adds itself to
- * keep_pages. A heap that shrinks ends near KEEP_LEAST; one that churns keeps its pages.
+ * Decay without a clock: each time free dirty pages pass keep_pages and a sixteenth of the
+ * pages in use, they are purged to half of that and keep_pages is halved; each dirty page
+ * that is used again adds itself to keep_pages. A heap that shrinks ends near KEEP_LEAST;
+ * one that churns keeps its pages; a large one purges in large pieces.
  *
  * One thread at a time, as the heap.
  */
@@ -30,6 +31,7 @@
 #define TABLE_SLACK_PAGES 4U
 #define KEEP_LEAST 8U
 #define KEEP_MOST 512U
+#define KEEP_USED_SHARE 16U
 #define KEEP_START 256U
 
 static uint32_t least(uint32_t a, uint32_t b)
@@ -106,6 +108,7 @@ int strata__range_init(
         .states = (uint64_t *)(void *)(reservation + front_bytes + words_bytes(pages)),
         .pages = pages,
         .end = 1,
+        .high_end = 1,
         .touched_end = 1,
         .keep_pages = KEEP_START,
     };
@@ -245,7 +248,13 @@ uint32_t strata__range_search(
     struct strata__range *range, uint32_t pages, uint32_t align_pages)
 {
     uint32_t hint = least(log2_floor(pages), STRATA__RANGE_HINTS - 1);
-    uint32_t first = strata__range_next_free(range, range->first_free[hint]);
+    uint32_t from = range->first_free[hint];
+    from = from > range->first_free[0] ? from : range->first_free[0];
+    uint32_t first = strata__range_next_free(range, from);
+    if (pages == 1 && align_pages == 1 && first < range->pages) {
+        range->first_free[0] = first;
+        return first;
+    }
     for (;;) {
         uint32_t start = align_up(range, first, align_pages);
         uint32_t run_end = strata__range_next_used(range, first);
@@ -292,14 +301,12 @@ int strata__range_take(struct strata__range *range, uint32_t first, uint32_t pag
         *dirty_bits(range, index) &= ~mask;
     }
     range->used_pages += pages;
-    if (range->used_pages > range->peak_pages) {
-        range->peak_pages = range->used_pages;
-    }
     range->dirty_pages -= reused;
     if (range->keep_pages < KEEP_MOST) {
         range->keep_pages = least(range->keep_pages + reused, KEEP_MOST);
     }
     range->end = end > range->end ? end : range->end;
+    range->high_end = end > range->high_end ? end : range->high_end;
     range->touched_end = end > range->touched_end ? end : range->touched_end;
     return 0;
 }
@@ -407,7 +414,8 @@ static void purge_tables(struct strata__range *range)
     range->touched_end = range->end;
 }
 
-uint32_t strata__range_purge(struct strata__range *range, uint32_t keep)
+/* Purges the highest dirty pages until `keep` are left or all left begin before `floor`. */
+static uint32_t purge_from_top(struct strata__range *range, uint32_t keep, uint32_t floor)
 {
     uint32_t before = range->end;
     uint32_t purged = 0;
@@ -415,6 +423,10 @@ uint32_t strata__range_purge(struct strata__range *range, uint32_t keep)
         uint32_t first = 0;
         uint32_t end = dirty_run_below(range, before, &first);
         STRATA__BUG_IF(end == 0);
+        if (end <= floor) {
+            break;
+        }
+        first = first < floor ? floor : first;
         if (range->dirty_pages - (end - first) < keep) {
             first = end - (range->dirty_pages - keep);
         }
@@ -432,21 +444,28 @@ uint32_t strata__range_purge(struct strata__range *range, uint32_t keep)
     return purged;
 }
 
-void strata__range_keep(struct strata__range *range, uint32_t pages)
+uint32_t strata__range_purge(struct strata__range *range, uint32_t keep)
 {
-    strata__range_purge(range, pages);
+    return purge_from_top(range, keep, 0);
+}
+
+void strata__range_keep(struct strata__range *range, uint32_t end)
+{
+    purge_from_top(range, 0, end);
     uint32_t keep = range->dirty_pages;
     range->keep_pages = keep < KEEP_START ? KEEP_START : keep;
 }
 
 uint32_t strata__range_decay(struct strata__range *range)
 {
-    if (range->dirty_pages <= range->keep_pages) {
+    uint32_t share = range->used_pages / KEEP_USED_SHARE;
+    uint32_t most = range->keep_pages > share ? range->keep_pages : share;
+    if (range->dirty_pages <= most) {
         return 0;
     }
     uint32_t keep = range->keep_pages / 2;
     range->keep_pages = keep < KEEP_LEAST ? KEEP_LEAST : keep;
-    return strata__range_purge(range, keep);
+    return strata__range_purge(range, most / 2);
 }
 
 void strata__range_restart(struct strata__range *range)
@@ -459,7 +478,7 @@ void strata__range_restart(struct strata__range *range)
     memset(range->words, 0, range->end * sizeof(range->words[0]));
     range->dirty_pages += range->used_pages;
     range->used_pages = 0;
-    range->peak_pages = 0;
+    range->high_end = 1;
     for (unsigned i = 0; i < STRATA__RANGE_HINTS; i++) {
         range->first_free[i] = 1;
     }

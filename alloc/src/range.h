@@ -24,7 +24,7 @@ struct strata__range {
     uint32_t pages;     /* reserved */
     uint32_t end;       /* every page from here on is free and clean */
     uint32_t used_pages;
-    uint32_t peak_pages; /* highest used_pages since the last restart */
+    uint32_t high_end; /* behind the highest page taken since the last restart */
     uint32_t dirty_pages;
     uint32_t touched_end; /* highest end so far: how far the tables were touched */
     uint32_t keep_pages;  /* dirty pages that a give may leave behind */
@@ -47,14 +47,13 @@ uint32_t strata__range_cost(
 int strata__range_take(struct strata__range *range, uint32_t first, uint32_t pages);
 /* Frees used pages; they stay dirty. Clears their words. */
 void strata__range_give(struct strata__range *range, uint32_t first, uint32_t pages);
-/* The rule by which memory goes back without being asked: when more than keep_pages are
- * dirty, purges down to half of that and keeps half as much from now on. Returns the
- * pages purged. */
+/* The rule by which memory goes back without being asked (see range.c). Returns the pages
+ * purged. */
 uint32_t strata__range_decay(struct strata__range *range);
 /* Gives dirty pages back, the highest first, until `keep` are left. Returns how many. */
 uint32_t strata__range_purge(struct strata__range *range, uint32_t keep);
-/* End of request: keeps `pages` dirty pages, and lets gives leave as many. */
-void strata__range_keep(struct strata__range *range, uint32_t pages);
+/* After a restart: keeps the dirty pages before page `end`, and lets gives leave as many. */
+void strata__range_keep(struct strata__range *range, uint32_t end);
 /* Are all of these pages inside the range and free? */
 int strata__range_is_free(
     const struct strata__range *range, uint32_t first, uint32_t pages);
