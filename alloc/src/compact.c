@@ -18,7 +18,7 @@
  *
  * One thread at a time, as the heap.
  */
-#include "heap.h"
+#include "heap_common.h"
 
 #include <string.h>
 
@@ -396,6 +396,7 @@ static struct strata_heap *compact_create(const struct strata_heap_options *opti
         return NULL;
     }
     strata__heap_init(heap, options);
+    heap->layout = &strata__layout_compact;
     if (strata__range_init(&heap->compact.range, start, front_bytes(), pages) != 0) {
         strata__os->unmap(start, strata__range_span(front_bytes(), pages));
         return NULL;

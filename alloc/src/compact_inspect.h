@@ -4,7 +4,7 @@
 #ifndef STRATA_COMPACT_INSPECT_H
 #define STRATA_COMPACT_INSPECT_H
 
-#include "heap.h"
+#include "heap_common.h"
 
 /* See strata_heap_walk. */
 int strata__compact_walk(

@@ -1,155 +1,369 @@
 /*
- * What both layouts share: the start values of a heap, the lists of free blocks, failures
- * and their report.
+ * The public functions, and the two fast paths: allocation and free of a small block.
  *
- * Invariants: a free list holds blocks of one class of this heap, linked through their
- * first words (link.h); used_bytes counts every block which is on no free list.
+ * Fast alloc: class by table, pop of the bin's list, check of the link, `used`. Fast free:
+ * one load of the page map tells class and run; one multiplication tells whether the
+ * address starts a block; the block's first word tells whether it may be free already;
+ * then push and `used`. All else goes to the layout.
  *
- * One thread at a time.
+ * errno is set, and the error callback runs, only here and only when the heap is in
+ * order, so that the callback may leave by longjmp.
+ *
+ * One thread at a time for each heap.
  */
-#include "heap.h"
-
 #include <errno.h>
 #include <string.h>
 
+#include "heap_common.h"
 #include "os.h"
 
-void strata__heap_init(
-    struct strata_heap *heap, const struct strata_heap_options *options)
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+#define SLOW __attribute__((noinline, cold))
+
+/* Debug builds recount the whole heap after each change while it is small; a larger one
+ * after as many changes as it has pages, since a recount takes time in proportion. */
+#if defined(STRATA_DEBUG_CHECKS)
+#    define CHECK_SMALL_BYTES ((size_t)1 << 20)
+static void debug_check(struct strata_heap *heap)
 {
-    heap->is_zend = options->layout == STRATA_LAYOUT_ZEND;
-    heap->layout = heap->is_zend ? &strata__layout_zend : &strata__layout_compact;
-    heap->min_block_16 = options->min_block_16 != 0;
-    heap->key = strata__link_key(strata__os->secret());
-    heap->on_error = options->on_error;
-    heap->on_error_context = options->on_error_context;
-    heap->account.limit_mode = options->limit_mode;
-    heap->account.hard_limit_percent = options->hard_limit_percent;
-    strata__account_set_limit(&heap->account, options->limit_bytes);
-    const char *name = options->name != NULL ? options->name : "request";
-    memcpy(heap->name, name, strnlen(name, STRATA__NAME_BYTES - 1));
-    for (unsigned bin = 0; bin < STRATA__BINS; bin++) {
-        heap->bins[bin].block_bytes = strata__sizeclasses[bin].block_bytes;
+    static _Thread_local size_t changes;
+    changes++;
+    if (heap->account.real_bytes <= CHECK_SMALL_BYTES ||
+        changes > heap->account.real_bytes / STRATA__PAGE_BYTES) {
+        changes = 0;
+        heap->layout->check(heap);
     }
 }
-
-void strata__heap_fail(
-    struct strata_heap *heap, enum strata_error_kind kind, size_t asked_bytes)
+#else
+static inline void debug_check(struct strata_heap *heap)
 {
-    heap->failure.kind = kind;
-    heap->failure.asked_bytes = asked_bytes;
+    (void)heap;
+}
+#endif
+
+/* ---- making and ending ---- */
+
+static int options_valid(const struct strata_heap_options *options)
+{
+    return (options->layout == STRATA_LAYOUT_COMPACT ||
+               options->layout == STRATA_LAYOUT_ZEND) &&
+           (options->limit_mode == STRATA_LIMIT_STOCK ||
+               options->limit_mode == STRATA_LIMIT_SOFT_HARD) &&
+           (options->hard_limit_percent <= 0 || options->hard_limit_percent >= 100);
 }
 
-int strata__heap_reserve(struct strata_heap *heap, size_t bytes, size_t asked)
+struct strata_heap *strata_heap_new(const struct strata_heap_options *options)
 {
-    switch (strata__account_reserve(&heap->account, bytes)) {
-    case STRATA__GRANTED:
-        return 1;
-    case STRATA__GRANTED_SOFT:
-        strata__heap_fail(heap, STRATA_ERROR_SOFT_LIMIT, asked);
-        return 1;
-    case STRATA__OVER_LIMIT:
-        strata__heap_fail(heap, STRATA_ERROR_LIMIT, asked);
-        return 0;
-    case STRATA__OVER_HARD_LIMIT:
-    default:
-        strata__heap_fail(heap, STRATA_ERROR_HARD_LIMIT, asked);
-        return 0;
-    }
-}
-
-void strata__heap_report(struct strata_heap *heap)
-{
-    struct strata_heap_error error = {
-        .struct_bytes = sizeof(error),
-        .kind = heap->failure.kind,
-        .heap_name = heap->name,
-        .limit_bytes = heap->account.limit_bytes,
-        .hard_limit_bytes = heap->account.hard_limit_bytes,
-        .used_bytes = heap->account.used_bytes,
-        .real_bytes = heap->account.real_bytes,
-        .asked_bytes = heap->failure.asked_bytes,
-    };
-    heap->failure = (struct strata__failure){0};
-    if (error.kind != STRATA_ERROR_SOFT_LIMIT) {
-        errno = ENOMEM;
-    }
-    if (heap->on_error != NULL) {
-        heap->on_error(heap->on_error_context, &error);
-    }
-}
-
-void strata__heap_fatal(
-    const struct strata_heap *heap, const char *what, const void *address)
-{
-    strata__fatal(heap->name, what, address);
-}
-
-void *strata__heap_carve(
-    struct strata_heap *heap, unsigned bin, void *start, unsigned blocks)
-{
-    size_t block_bytes = heap->bins[bin].block_bytes;
-    uint64_t key = heap->key;
-    char *block = (char *)start + block_bytes;
-    char *last = (char *)start + (blocks - 1) * block_bytes;
-    strata__track_close(start, blocks * block_bytes);
-    heap->bins[bin].free = block;
-    while (block < last) {
-        strata__link_write(key, block, block + block_bytes);
-        block += block_bytes;
-    }
-    strata__link_write(key, last, NULL);
-    return start;
-}
-
-void strata__heap_smashed(const struct strata_heap *heap, const void *block)
-{
-    strata__heap_fatal(heap, "write to a free block, or overflow into it", block);
-}
-
-static int list_holds(const struct strata_heap *heap, const void *list, const void *block)
-{
-    while (list != NULL && list != block) {
-        list = strata__heap_next(heap, list);
-    }
-    return list != NULL;
-}
-
-void strata__heap_check_double_free(
-    struct strata_heap *heap, const void *block, unsigned bin)
-{
-    if (list_holds(heap, heap->bins[bin].free, block) ||
-        heap->layout->holds_free(heap, block, bin)) {
-        strata__heap_fatal(heap, "free of a block that is free already", block);
-    }
-}
-
-void *strata__heap_alloc_bin(struct strata_heap *heap, unsigned bin)
-{
-    struct strata__bin *from = &heap->bins[bin];
-    void *block = from->free;
-    if (block != NULL) {
-        from->free = strata__heap_next(heap, block);
-    } else {
-        block = heap->layout->refill(heap, bin);
-        if (block == NULL) {
+    struct strata_heap_options full = {.struct_bytes = sizeof(full)};
+    if (options != NULL) {
+        if (options->struct_bytes < offsetof(struct strata_heap_options, limit_mode)) {
+            errno = EINVAL;
             return NULL;
         }
+        memcpy(&full, options,
+            options->struct_bytes < sizeof(full) ? options->struct_bytes : sizeof(full));
     }
-    strata__link_clear(block);
-    strata__account_use(&heap->account, from->block_bytes);
-    strata__track_hand_out(block, from->block_bytes);
+    if (!options_valid(&full)) {
+        errno = EINVAL;
+        return NULL;
+    }
+    const struct strata__layout *layout = full.layout == STRATA_LAYOUT_ZEND
+                                              ? &strata__layout_zend
+                                              : &strata__layout_compact;
+    struct strata_heap *heap = layout->create(&full);
+    if (heap == NULL) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    debug_check(heap);
+    return heap;
+}
+
+void strata_heap_delete(struct strata_heap *heap)
+{
+    if (heap != NULL) {
+        debug_check(heap);
+        heap->layout->destroy(heap);
+    }
+}
+
+/* ---- alloc ---- */
+
+/* Reports what went wrong or over the soft limit, now that the heap is in order. */
+static void *finish(struct strata_heap *heap, void *block)
+{
+    debug_check(heap);
+    if (UNLIKELY(heap->failure.kind != 0)) {
+        strata__heap_report(heap);
+    }
     return block;
 }
 
-void strata__heap_free_bin(struct strata_heap *heap, void *block, unsigned bin)
+/* With min_block_16 the list of bin 0 is always empty: its requests end up here. */
+static SLOW void *alloc_refill(struct strata_heap *heap, unsigned bin)
 {
-    struct strata__bin *to = &heap->bins[bin];
+    if (bin == 0 && heap->min_block_16) {
+        bin = strata__bin_of(STRATA__MIN_BLOCK_16);
+    }
+    return finish(heap, strata__heap_alloc_bin(heap, bin));
+}
+
+static SLOW void *alloc_pages(struct strata_heap *heap, size_t bytes, size_t alignment)
+{
+    return finish(heap, heap->layout->alloc_pages(heap, bytes, alignment));
+}
+
+static inline void *alloc_from_bin(struct strata_heap *heap, unsigned bin)
+{
+    struct strata__bin *from = &heap->bins[bin];
+    void *block = from->free;
+    if (UNLIKELY(block == NULL)) {
+        return alloc_refill(heap, bin);
+    }
+    from->free = strata__heap_next(heap, block);
+    strata__link_clear(block);
+    strata__account_use(&heap->account, from->block_bytes);
+    strata__track_hand_out(block, from->block_bytes);
+    debug_check(heap);
+    return block;
+}
+
+void *strata_alloc(struct strata_heap *heap, size_t bytes)
+{
+    if (LIKELY(bytes <= STRATA__SMALL_MAX)) {
+        return alloc_from_bin(heap, strata__bin_of(bytes));
+    }
+    return alloc_pages(heap, bytes, STRATA__PAGE_BYTES);
+}
+
+void *strata_calloc(struct strata_heap *heap, size_t count, size_t bytes)
+{
+    size_t total = 0;
+    if (__builtin_mul_overflow(count, bytes, &total)) {
+        strata__heap_fail(heap, STRATA_ERROR_LIMIT, SIZE_MAX);
+        return finish(heap, NULL);
+    }
+    void *block = strata_alloc(heap, total);
+    if (block != NULL) {
+        memset(block, 0, total);
+    }
+    return block;
+}
+
+/* The smallest class that keeps the alignment, if any: runs start at a page, so all
+ * blocks of a class are aligned to each power of two which divides its size. */
+static unsigned aligned_bin(size_t alignment, size_t bytes)
+{
+    unsigned bin = bytes <= STRATA__SMALL_MAX ? strata__bin_of(bytes) : STRATA__BINS;
+    while (bin < STRATA__BINS && strata__sizeclasses[bin].block_bytes % alignment != 0) {
+        bin++;
+    }
+    return bin;
+}
+
+void *strata_alloc_aligned(struct strata_heap *heap, size_t alignment, size_t bytes)
+{
+    if (alignment == 0 || (alignment & (alignment - 1)) != 0) {
+        errno = EINVAL;
+        return NULL;
+    }
+    if (heap->min_block_16 && bytes < STRATA__MIN_BLOCK_16) {
+        bytes = STRATA__MIN_BLOCK_16;
+    }
+    unsigned bin = aligned_bin(alignment, bytes);
+    if (bin < STRATA__BINS) {
+        return alloc_from_bin(heap, bin);
+    }
+    return alloc_pages(heap, bytes > 0 ? bytes : 1,
+        alignment > STRATA__PAGE_BYTES ? alignment : STRATA__PAGE_BYTES);
+}
+
+/* ---- free ---- */
+
+/* The word of the page which holds the address, or NULL when the slow way has to look. */
+static inline const uint32_t *page_word(struct strata_heap *heap, const void *block)
+{
+    if (heap->is_zend) {
+        uintptr_t base = strata__chunk_base(block);
+        if (UNLIKELY(*strata__chunk_known(&heap->zend.chunks, base) != base)) {
+            return NULL;
+        }
+        uintptr_t page = ((uintptr_t)block - base) >> STRATA__PAGE_BITS;
+        return &((const struct strata__chunk *)base)->map[page];
+    }
+    return strata__range_word(&heap->compact.range, block);
+}
+
+static SLOW void free_slow(struct strata_heap *heap, void *block)
+{
+    int bin = heap->layout->free_slow(heap, block);
+    if (bin >= 0) {
+        uint64_t word = strata__link_read(block);
+        if (strata__link_valid(heap->key, word)) {
+            strata__heap_check_double_free(heap, block, (unsigned)bin);
+        }
+        strata__heap_free_bin(heap, block, (unsigned)bin);
+    }
+    debug_check(heap);
+}
+
+static SLOW void sweep(struct strata_heap *heap)
+{
+    heap->layout->sweep(heap);
+    debug_check(heap);
+}
+
+void strata_free(struct strata_heap *heap, void *block)
+{
+    const uint32_t *word = page_word(heap, block);
+    if (UNLIKELY(word == NULL)) {
+        if (block != NULL) {
+            free_slow(heap, block);
+        }
+        return;
+    }
+    const struct strata__page_class *class =
+        &strata__page_classes[*word & STRATA__CLASS_MASK];
+    if (UNLIKELY(!strata__is_block_start(class, strata__run_offset(class, block)))) {
+        free_slow(heap, block);
+        return;
+    }
+    if (UNLIKELY(strata__link_valid(heap->key, strata__link_read(block)))) {
+        free_slow(heap, block); /* free already, or a rare look-alike */
+        return;
+    }
+    struct strata__bin *to = &heap->bins[class->bin];
     strata__track_close(block, to->block_bytes);
     strata__link_write(heap->key, block, to->free);
     to->free = block;
     strata__account_unuse(&heap->account, to->block_bytes);
-    if (heap->account.used_bytes < heap->sweep_below) {
-        heap->layout->sweep(heap);
+    if (UNLIKELY(heap->account.used_bytes < heap->sweep_below)) {
+        sweep(heap);
+    } else {
+        debug_check(heap);
     }
+}
+
+/* ---- realloc ---- */
+
+/* A small block stays where it is while the new size is above the class below, or equal
+ * to it (as Zend MM has it). */
+static int small_stays(size_t size, size_t bytes)
+{
+    unsigned bin = strata__bin_of(size);
+    return bytes <= size &&
+           (bin == 0 || bytes >= strata__sizeclasses[bin - 1].block_bytes);
+}
+
+static SLOW void *move(struct strata_heap *heap, void *block, size_t size, size_t bytes)
+{
+    size_t peak = strata__account_peak_used(&heap->account);
+    void *moved = strata_alloc(heap, bytes);
+    if (moved == NULL) {
+        return NULL;
+    }
+    memcpy(moved, block, size < bytes ? size : bytes);
+    strata_free(heap, block);
+    if (bytes > size || size > STRATA__SMALL_MAX) {
+        strata__account_forget_double(&heap->account, peak);
+    }
+    return moved;
+}
+
+void *strata_realloc(struct strata_heap *heap, void *block, size_t bytes)
+{
+    if (block == NULL) {
+        return strata_alloc(heap, bytes);
+    }
+    if (heap->min_block_16 && bytes < STRATA__MIN_BLOCK_16) {
+        bytes = STRATA__MIN_BLOCK_16;
+    }
+    size_t size = heap->layout->size_of(heap, block);
+    if (size <= STRATA__SMALL_MAX) {
+        return small_stays(size, bytes) ? block : move(heap, block, size, bytes);
+    }
+    int resized = heap->layout->resize(heap, block, bytes);
+    if (resized == STRATA__RESIZE_MOVE) {
+        return move(heap, block, size, bytes);
+    }
+    return finish(heap, resized == 0 ? block : NULL);
+}
+
+size_t strata_usable_bytes(struct strata_heap *heap, const void *block)
+{
+    return block == NULL ? 0 : heap->layout->size_of(heap, block);
+}
+
+/* ---- the heap as a whole ---- */
+
+void strata_heap_end_request(struct strata_heap *heap)
+{
+    heap->layout->end_request(heap);
+    debug_check(heap);
+}
+
+size_t strata_heap_trim(struct strata_heap *heap)
+{
+    size_t bytes = heap->layout->trim(heap);
+    debug_check(heap);
+    return bytes;
+}
+
+int strata_heap_set_limit(struct strata_heap *heap, size_t bytes)
+{
+    size_t limit = bytes == 0 ? STRATA__NO_LIMIT : bytes;
+    if (heap->account.real_bytes > limit) {
+        heap->layout->shrink_to(heap, limit);
+    }
+    debug_check(heap);
+    if (heap->account.real_bytes > limit) {
+        return -EBUSY;
+    }
+    strata__account_set_limit(&heap->account, bytes);
+    return 0;
+}
+
+int strata_heap_take_overrun(struct strata_heap *heap)
+{
+    int overrun = heap->account.overrun;
+    heap->account.overrun = 0;
+    heap->account.overrun_reported = 0;
+    return overrun;
+}
+
+void strata_heap_reset_peak(struct strata_heap *heap)
+{
+    strata__account_reset_peak(&heap->account);
+}
+
+static size_t shown_limit(size_t bytes)
+{
+    return bytes == STRATA__NO_LIMIT ? 0 : bytes;
+}
+
+void strata_heap_get_stats(
+    const struct strata_heap *heap, struct strata_heap_stats *stats)
+{
+    const struct strata__account *account = &heap->account;
+    struct strata_heap_stats full = {
+        .used_bytes = account->used_bytes,
+        .real_bytes = account->real_bytes,
+        .peak_used_bytes = strata__account_peak_used(account),
+        .peak_real_bytes = account->peak_real_bytes,
+        .limit_bytes = shown_limit(account->limit_bytes),
+        .hard_limit_bytes = shown_limit(account->hard_limit_bytes),
+        .huge_blocks = heap->huge_count,
+    };
+    heap->layout->get_stats(heap, &full);
+    size_t bytes =
+        stats->struct_bytes < sizeof(full) ? stats->struct_bytes : sizeof(full);
+    full.struct_bytes = bytes;
+    memcpy(stats, &full, bytes);
+}
+
+int strata_heap_walk(
+    struct strata_heap *heap, strata_walk_visitor *visitor, void *context)
+{
+    return heap->layout->walk(heap, visitor, context);
 }

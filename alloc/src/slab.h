@@ -5,7 +5,7 @@
 #ifndef STRATA_SLAB_H
 #define STRATA_SLAB_H
 
-#include "heap.h"
+#include "heap_common.h"
 
 /* Takes all free blocks of a run with some; the first is returned, the others become the
  * bin's list. NULL if no run has any. */

@@ -12,7 +12,7 @@
  *
  * One thread at a time, as the heap.
  */
-#include "heap.h"
+#include "heap_common.h"
 
 #include "os.h"
 #include "page.h"
@@ -249,6 +249,7 @@ static struct strata_heap *zend_create(const struct strata_heap_options *options
         return NULL;
     }
     strata__heap_init(heap, options);
+    heap->layout = &strata__layout_zend;
     if (strata__chunk_set_init(&heap->zend.chunks) != 0) {
         strata__os->unmap(heap, bytes);
         return NULL;

@@ -4,7 +4,7 @@
 #ifndef STRATA_ZEND_HUGE_H
 #define STRATA_ZEND_HUGE_H
 
-#include "heap.h"
+#include "heap_common.h"
 
 /* A block of `bytes` (whole pages), counted. NULL: refused, and the failure is noted. */
 void *strata__zend_huge_alloc(struct strata_heap *heap, size_t bytes, size_t alignment);

@@ -4,7 +4,7 @@
 #ifndef STRATA_ZEND_INSPECT_H
 #define STRATA_ZEND_INSPECT_H
 
-#include "heap.h"
+#include "heap_common.h"
 
 /* See strata_heap_walk. */
 int strata__zend_walk(

@@ -4,7 +4,7 @@
 #ifndef STRATA_ZEND_PAGES_H
 #define STRATA_ZEND_PAGES_H
 
-#include "heap.h"
+#include "heap_common.h"
 
 /* Takes `pages` pages (1 to 511) in one chunk, which it buys if need be; the caller writes
  * the map. NULL: refused, and the failure is noted. */

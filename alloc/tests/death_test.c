@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "heap.h"
+#include "heap_common.h"
 
 static void *volatile sink;
 

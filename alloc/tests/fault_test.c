@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "heap.h"
+#include "heap_common.h"
 
 #define BLOCKS 64
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "heap.h"
+#include "heap_common.h"
 
 #define SLOTS 192
 #define AUDIT_EVERY 64

@@ -3,8 +3,8 @@
  * layouts (zend.c, compact.c) share bins, free lists and account; they differ in where
  * pages come from and when they go back.
  */
-#ifndef STRATA_HEAP_INTERNAL_H
-#define STRATA_HEAP_INTERNAL_H
+#ifndef STRATA_HEAP_COMMON_H
+#define STRATA_HEAP_COMMON_H
 
 #include <stddef.h>
 #include <stdint.h>

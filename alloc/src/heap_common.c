@@ -1,0 +1,154 @@
+/*
+ * What both layouts share: the start values of a heap, the lists of free blocks, failures
+ * and their report.
+ *
+ * Invariants: a free list holds blocks of one class of this heap, linked through their
+ * first words (link.h); used_bytes counts every block which is on no free list.
+ *
+ * One thread at a time.
+ */
+#include "heap_common.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "os.h"
+
+void strata__heap_init(
+    struct strata_heap *heap, const struct strata_heap_options *options)
+{
+    heap->is_zend = options->layout == STRATA_LAYOUT_ZEND;
+    heap->min_block_16 = options->min_block_16 != 0;
+    heap->key = strata__link_key(strata__os->secret());
+    heap->on_error = options->on_error;
+    heap->on_error_context = options->on_error_context;
+    heap->account.limit_mode = options->limit_mode;
+    heap->account.hard_limit_percent = options->hard_limit_percent;
+    strata__account_set_limit(&heap->account, options->limit_bytes);
+    const char *name = options->name != NULL ? options->name : "request";
+    memcpy(heap->name, name, strnlen(name, STRATA__NAME_BYTES - 1));
+    for (unsigned bin = 0; bin < STRATA__BINS; bin++) {
+        heap->bins[bin].block_bytes = strata__sizeclasses[bin].block_bytes;
+    }
+}
+
+void strata__heap_fail(
+    struct strata_heap *heap, enum strata_error_kind kind, size_t asked_bytes)
+{
+    heap->failure.kind = kind;
+    heap->failure.asked_bytes = asked_bytes;
+}
+
+int strata__heap_reserve(struct strata_heap *heap, size_t bytes, size_t asked)
+{
+    switch (strata__account_reserve(&heap->account, bytes)) {
+    case STRATA__GRANTED:
+        return 1;
+    case STRATA__GRANTED_SOFT:
+        strata__heap_fail(heap, STRATA_ERROR_SOFT_LIMIT, asked);
+        return 1;
+    case STRATA__OVER_LIMIT:
+        strata__heap_fail(heap, STRATA_ERROR_LIMIT, asked);
+        return 0;
+    case STRATA__OVER_HARD_LIMIT:
+    default:
+        strata__heap_fail(heap, STRATA_ERROR_HARD_LIMIT, asked);
+        return 0;
+    }
+}
+
+void strata__heap_report(struct strata_heap *heap)
+{
+    struct strata_heap_error error = {
+        .struct_bytes = sizeof(error),
+        .kind = heap->failure.kind,
+        .heap_name = heap->name,
+        .limit_bytes = heap->account.limit_bytes,
+        .hard_limit_bytes = heap->account.hard_limit_bytes,
+        .used_bytes = heap->account.used_bytes,
+        .real_bytes = heap->account.real_bytes,
+        .asked_bytes = heap->failure.asked_bytes,
+    };
+    heap->failure = (struct strata__failure){0};
+    if (error.kind != STRATA_ERROR_SOFT_LIMIT) {
+        errno = ENOMEM;
+    }
+    if (heap->on_error != NULL) {
+        heap->on_error(heap->on_error_context, &error);
+    }
+}
+
+void strata__heap_fatal(
+    const struct strata_heap *heap, const char *what, const void *address)
+{
+    strata__fatal(heap->name, what, address);
+}
+
+void *strata__heap_carve(
+    struct strata_heap *heap, unsigned bin, void *start, unsigned blocks)
+{
+    size_t block_bytes = heap->bins[bin].block_bytes;
+    uint64_t key = heap->key;
+    char *block = (char *)start + block_bytes;
+    char *last = (char *)start + (blocks - 1) * block_bytes;
+    strata__track_close(start, blocks * block_bytes);
+    heap->bins[bin].free = block;
+    while (block < last) {
+        strata__link_write(key, block, block + block_bytes);
+        block += block_bytes;
+    }
+    strata__link_write(key, last, NULL);
+    return start;
+}
+
+void strata__heap_smashed(const struct strata_heap *heap, const void *block)
+{
+    strata__heap_fatal(heap, "write to a free block, or overflow into it", block);
+}
+
+static int list_holds(const struct strata_heap *heap, const void *list, const void *block)
+{
+    while (list != NULL && list != block) {
+        list = strata__heap_next(heap, list);
+    }
+    return list != NULL;
+}
+
+void strata__heap_check_double_free(
+    struct strata_heap *heap, const void *block, unsigned bin)
+{
+    if (list_holds(heap, heap->bins[bin].free, block) ||
+        heap->layout->holds_free(heap, block, bin)) {
+        strata__heap_fatal(heap, "free of a block that is free already", block);
+    }
+}
+
+void *strata__heap_alloc_bin(struct strata_heap *heap, unsigned bin)
+{
+    struct strata__bin *from = &heap->bins[bin];
+    void *block = from->free;
+    if (block != NULL) {
+        from->free = strata__heap_next(heap, block);
+    } else {
+        block = heap->layout->refill(heap, bin);
+        if (block == NULL) {
+            return NULL;
+        }
+    }
+    strata__link_clear(block);
+    strata__account_use(&heap->account, from->block_bytes);
+    strata__track_hand_out(block, from->block_bytes);
+    return block;
+}
+
+void strata__heap_free_bin(struct strata_heap *heap, void *block, unsigned bin)
+{
+    struct strata__bin *to = &heap->bins[bin];
+    strata__track_close(block, to->block_bytes);
+    strata__link_write(heap->key, block, to->free);
+    to->free = block;
+    strata__account_unuse(&heap->account, to->block_bytes);
+    if (heap->account.used_bytes < heap->sweep_below) {
+        heap->layout->sweep(heap);
+    }
+}
