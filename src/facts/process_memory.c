@@ -1,9 +1,9 @@
 /*
  * process_memory.c - the one place where the readers of a target's memory are called.
  *
- * Later readers use what earlier ones found: which allocators there are decides which heaps
- * are walked. Each adds the spans it recognised; span_list_settle() decides between two
- * that claim the same bytes.
+ * Each adds the spans it recognised; span_list_settle() decides between two that claim the
+ * same bytes. Allocators are named last, since a heap that was found proves its allocator;
+ * where memory may not be read, the mapped files alone have to tell.
  */
 #include "facts/process_memory.h"
 
@@ -33,22 +33,15 @@ static int read_glibc(
     return rc;
 }
 
-static int read_parts(struct process_reader *reader, struct process_folder *folder,
+static int read_heaps(struct process_reader *reader, struct process_folder *folder,
     struct memory *memory, struct process_facts *process)
 {
     struct region *region = &reader->facts->region;
-    int rc = 0;
+    int rc = read_glibc(reader, memory, process);
 
-    if ((reader->what & COLLECT_HEAPS) != 0) {
-        rc = read_glibc(reader, memory, process);
-        rc = rc != 0 ? rc : zend_read(memory, region, process);
-        rc = rc != 0 ? rc : python_arena_read(memory, region, process);
-        rc = rc != 0 ? rc : thread_stack_read(folder, memory, region, process);
-    }
-    if (rc == 0 && (reader->what & COLLECT_ALLOCATOR) != 0) {
-        rc = allocator_detect(
-            folder, (reader->what & COLLECT_HEAPS) != 0, region, process);
-    }
+    rc = rc != 0 ? rc : zend_read(memory, region, process);
+    rc = rc != 0 ? rc : python_arena_read(memory, region, process);
+    rc = rc != 0 ? rc : thread_stack_read(folder, memory, region, process);
     span_list_settle(process->spans, &process->span_count);
     return rc;
 }
@@ -67,19 +60,13 @@ static int mark_unread(
     return why == NULL ? -ENOMEM : 0;
 }
 
-int process_memory_read(struct process_reader *reader, struct process_folder *folder,
-    struct process_facts *process)
+/* *was_read says whether the heaps were walked. */
+static int open_and_read(struct process_reader *reader, struct process_folder *folder,
+    struct process_facts *process, bool *was_read)
 {
     struct memory_process memory;
-
-    if (process->mapping_count == 0) {
-        if (process->mappings_state == FACT_OK) {
-            return 0; /* it has none */
-        }
-        /* That is a gap already. */
-        return mark_unread(reader, process, process->mappings_state);
-    }
     int rc = memory_process_open(&memory, folder);
+
     if (rc == -ESRCH || rc == -ENOMEM) {
         return rc;
     }
@@ -87,8 +74,30 @@ int process_memory_read(struct process_reader *reader, struct process_folder *fo
         gap_add_failure(reader->facts, reader->root, "memory", process, rc);
         return mark_unread(reader, process, facts_state_of(rc));
     }
-    rc = read_parts(reader, folder, &memory.memory, process);
+    *was_read = true;
+    rc = read_heaps(reader, folder, &memory.memory, process);
     reader->root->bytes_read += memory.memory.bytes_read;
     memory_process_close(&memory);
+    return rc;
+}
+
+int process_memory_read(struct process_reader *reader, struct process_folder *folder,
+    struct process_facts *process)
+{
+    bool was_read = false;
+    int rc = 0;
+
+    if (process->mapping_count == 0) {
+        /* Unless it has none at all, that is a gap already. */
+        return process->mappings_state == FACT_OK
+                   ? 0
+                   : mark_unread(reader, process, process->mappings_state);
+    }
+    if ((reader->what & COLLECT_HEAPS) != 0) {
+        rc = open_and_read(reader, folder, process, &was_read);
+    }
+    if (rc == 0 && (reader->what & COLLECT_ALLOCATOR) != 0) {
+        rc = allocator_detect(folder, was_read, &reader->facts->region, process);
+    }
     return rc;
 }

@@ -527,6 +527,9 @@ static void a_captured_tree_is_read_as_far_as_it_goes(void **state)
     assert_non_null(find_gap(&facts, "smaps_rollup"));
     assert_non_null(find_gap(&facts, "memory"));
     assert_int_equal(facts.unique_bytes.state, FACT_ABSENT);
+    /* Its allocator is told by the mapped libc alone. */
+    assert_int_equal(process->allocator_count, 1);
+    assert_int_equal(process->allocators[0].kind, ALLOCATOR_GLIBC);
     region_release(&facts.region);
     facts_root_close(&root);
 }
