@@ -28,6 +28,7 @@ enum {
     VALUE_FAIL_ON,
     VALUE_ROOT,
     VALUE_CAPTURE,
+    VALUE_CHECK,
     DESCRIPTION_COLUMN = 26,
 };
 
@@ -52,6 +53,8 @@ static const struct option_row rows[] = {
         "read DIR/proc and DIR/sys instead of the host"},
     {"capture", VALUE_CAPTURE, "FILE", OPTION_CAPTURE, "also store the facts in FILE"},
     {"output", 'o', "FILE", OPTION_OUTPUT, "where to write; - is standard output"},
+    {"check", VALUE_CHECK, NULL, OPTION_CHECK,
+        "exit with 1 when a figure differs that must not"},
     {"help", 'h', NULL, 0, "this text"},
 };
 enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };
@@ -121,6 +124,9 @@ static int apply(struct options *options, int value)
         return 0;
     case VALUE_ALL:
         options->all = true;
+        return 0;
+    case VALUE_CHECK:
+        options->check = true;
         return 0;
     case VALUE_COLOR:
         return set_color(options, optarg);

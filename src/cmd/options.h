@@ -17,6 +17,7 @@ enum option_bit {
     OPTION_ROOT = 64,
     OPTION_CAPTURE = 128,
     OPTION_OUTPUT = 256,
+    OPTION_CHECK = 512,
 };
 
 enum color_choice { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
@@ -28,6 +29,7 @@ struct options {
     bool json;
     bool exact_bytes;
     bool all;
+    bool check; /* lab: figures that must agree decide the exit code */
     enum color_choice color;
     int width;           /* 0: ask the terminal */
     int fail_on;         /* enum severity, -1: never */

@@ -12,6 +12,7 @@
 #include "cmd/cmd_capture.h"
 #include "cmd/cmd_explain.h"
 #include "cmd/cmd_help.h"
+#include "cmd/cmd_lab.h"
 #include "cmd/cmd_overview.h"
 #include "cmd/cmd_rules.h"
 #include "cmd/options.h"
@@ -49,6 +50,17 @@ const struct command command_table[] = {
     {"rules", "[ID]", "what each finding means, when it speaks, what it proposes",
         "Without ID the list, with ID one rule in full.",
         LOOK & ~OPTION_BYTES & ~OPTION_ALL, 0, 1, cmd_rules},
+    {"lab", "[NAME]", "reproduce an experiment beside its published figures",
+        "Without NAME the list. A lab runs on this machine and prints what was "
+        "published,\n"
+        "what PHP says here where it is installed, and what strata's heaps say. Its "
+        "exit\n"
+        "code is 5 when a column is missing, and with --check 1 when figures differ "
+        "that\n"
+        "must agree.\n"
+        "\n"
+        "  strata lab cliff",
+        OPTION_CHECK, 0, 1, cmd_lab},
     {"help", "[COMMAND | targets | exit-codes]", "this text, or more on one subject", "",
         0, 0, 1, cmd_help},
     {.run = NULL},

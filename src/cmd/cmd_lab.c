@@ -1,0 +1,118 @@
+/*
+ * cmd_lab.c - finds the program of an experiment and becomes it.
+ *
+ * A lab is a program of its own (labs/), so that it can allocate, fail and be killed
+ * without the tool; its exit code is ours. It lies in ../libexec/strata/labs from
+ * the tool when installed, and at the same place from the build's top when not; STRATA_LABS
+ * names another folder.
+ */
+#include "cmd/cmd_lab.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/exit_code.h"
+#include "cmd/message.h"
+
+enum { PATH_BYTES = 4096, NAME_COLUMN = 16 };
+
+struct lab_row {
+    const char *name; /* of the lab; its program is lab-NAME */
+    const char *summary;
+};
+
+static const struct lab_row lab_table[] = {
+    {"layers", "three numbers for one PHP process: which contains which"},
+    {"steps", "why real moves in steps of 2 MiB"},
+    {"limit", "what memory_limit compares, and what the headroom is worth"},
+    {"cliff", "why 1 MiB is the worst size to ask PHP for"},
+    {"sweep", "over all sizes: how much more than used is real"},
+    {"survivors", "small blocks are freed: what goes back"},
+    {"chunks-return", "how a worker gives memory back after a heavy request"},
+};
+enum { LAB_COUNT = sizeof(lab_table) / sizeof(lab_table[0]) };
+
+static int list_labs(void)
+{
+    struct buffer buffer;
+
+    buffer_init(&buffer);
+    for (size_t i = 0; i < LAB_COUNT; i++) {
+        buffer_printf(
+            &buffer, "%-*s%s\n", NAME_COLUMN, lab_table[i].name, lab_table[i].summary);
+    }
+    int rc = print_buffer(&buffer);
+    buffer_release(&buffer);
+    return rc == 0 ? EXIT_FINE : EXIT_FAILED;
+}
+
+/* The tool's own folder, without a slash at the end; "" when it cannot be told. */
+static void own_folder(char *folder, size_t bytes)
+{
+    ssize_t length = readlink("/proc/self/exe", folder, bytes - 1);
+
+    folder[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(folder, '/');
+    if (slash != NULL) {
+        *slash = '\0';
+    }
+}
+
+/* path becomes the program of lab below folder, and whether it can be run is returned. */
+static bool find_in(const char *folder, const char *below, const char *lab, char *path)
+{
+    int length = snprintf(path, PATH_BYTES, "%s%s/lab-%s", folder, below, lab);
+
+    return length > 0 && length < PATH_BYTES && access(path, X_OK) == 0;
+}
+
+static bool find_program(const char *lab, char *path)
+{
+    const char *named = getenv("STRATA_LABS");
+    char folder[PATH_BYTES];
+
+    if (named != NULL && *named != '\0') {
+        return find_in(named, "", lab, path);
+    }
+    own_folder(folder, sizeof(folder));
+    return find_in(folder, "/../libexec/strata/labs", lab, path) ||
+           find_in(folder, "/../../libexec/strata/labs", lab, path);
+}
+
+static const struct lab_row *find_row(const char *name)
+{
+    for (size_t i = 0; i < LAB_COUNT; i++) {
+        if (strcmp(lab_table[i].name, name) == 0) {
+            return &lab_table[i];
+        }
+    }
+    return NULL;
+}
+
+int cmd_lab(const struct options *options)
+{
+    char path[PATH_BYTES];
+
+    if (options->argument_count == 0) {
+        return list_labs();
+    }
+    const struct lab_row *row = find_row(options->arguments[0]);
+    if (row == NULL) {
+        complain("no lab '%s'; 'strata lab' lists them", options->arguments[0]);
+        return EXIT_NO_TARGET;
+    }
+    if (!find_program(row->name, path)) {
+        complain(
+            "cannot run lab '%s': its program 'lab-%s' is not installed; build the labs "
+            "or name their folder in STRATA_LABS",
+            row->name, row->name);
+        return EXIT_PARTIAL;
+    }
+    (void)execl(path, path, options->check ? "--check" : (char *)NULL, (char *)NULL);
+    complain("cannot run '%s': %s", path, strerror(errno));
+    return EXIT_FAILED;
+}

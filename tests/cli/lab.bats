@@ -1,0 +1,25 @@
+# The experiments: their list, one that runs, one that is not there.
+load helper
+
+@test "lab without a name lists every lab" {
+    expect 0 "$STRATA" lab
+    for name in layers steps limit cliff sweep survivors chunks-return; do
+        has "$output" "$name"
+    done
+}
+
+@test "a lab runs and checks its figures" {
+    expect 0 "$STRATA" lab steps --check
+    has "$output" "2,097,152"
+}
+
+@test "an unknown lab is like an unknown target" {
+    expect 4 "$STRATA" lab no-such-lab
+    has "$errors" "'strata lab' lists them"
+}
+
+@test "a lab whose program is missing says what to do" {
+    export STRATA_LABS=/nonexistent
+    expect 5 "$STRATA" lab steps
+    has "$errors" "'lab-steps' is not installed"
+}
