@@ -6,10 +6,12 @@
  */
 #include "base/json_writer.h"
 
-#include <inttypes.h>
+#include <string.h>
 
 #include "base/bug.h"
 #include "base/utf8.h"
+
+enum { NUMBER_BYTES = 20 }; /* "-9223372036854775808", "18446744073709551615" */
 
 void json_writer_init(struct json_writer *json, struct buffer *buffer, int indent)
 {
@@ -19,7 +21,13 @@ void json_writer_init(struct json_writer *json, struct buffer *buffer, int inden
 static void new_line(struct json_writer *json)
 {
     if (json->indent > 0) {
-        buffer_printf(json->buffer, "\n%*s", json->indent * json->depth, "");
+        size_t blanks = (size_t)json->indent * (size_t)json->depth;
+        char *place = buffer_reserve(json->buffer, blanks + 1);
+        if (place != NULL) {
+            place[0] = '\n';
+            memset(place + 1, ' ', blanks);
+            buffer_commit(json->buffer, blanks + 1);
+        }
     }
 }
 
@@ -102,23 +110,41 @@ static void append_escaped(struct buffer *buffer, unsigned char character)
     }
 }
 
-static void append_quoted(struct buffer *buffer, const char *text)
+/* How many bytes at text can be copied as they are. */
+static size_t plain_bytes(const char *text)
 {
     const char *at = text;
 
-    buffer_append_char(buffer, '"');
-    while (*at != '\0') {
+    for (;;) {
+        unsigned char character = (unsigned char)*at;
+        if (character < 0x20 || character == '"' || character == '\\' ||
+            character == 0x7f) {
+            return (size_t)(at - text);
+        }
         size_t length = utf8_length(at);
         if (length == 0) {
-            buffer_append_text(buffer, "\xef\xbf\xbd");
-            at++;
-        } else if (length == 1) {
-            append_escaped(buffer, (unsigned char)*at);
-            at++;
-        } else {
-            buffer_append(buffer, at, length);
-            at += length;
+            return (size_t)(at - text);
         }
+        at += length;
+    }
+}
+
+static void append_quoted(struct buffer *buffer, const char *text)
+{
+    buffer_append_char(buffer, '"');
+    while (*text != '\0') {
+        size_t plain = plain_bytes(text);
+        buffer_append(buffer, text, plain);
+        text += plain;
+        if (*text == '\0') {
+            break;
+        }
+        if (utf8_length(text) == 0) {
+            buffer_append_text(buffer, "\xef\xbf\xbd");
+        } else {
+            append_escaped(buffer, (unsigned char)*text);
+        }
+        text++;
     }
     buffer_append_char(buffer, '"');
 }
@@ -154,16 +180,32 @@ bool json_string_is_exact(const char *text)
     return true;
 }
 
+/* Captures hold millions of numbers: formatting one must not cost a printf. */
+static void append_number(struct json_writer *json, uint64_t value, bool negative)
+{
+    char digits[NUMBER_BYTES];
+    size_t at = sizeof(digits);
+
+    do {
+        digits[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value > 0);
+    if (negative) {
+        digits[--at] = '-';
+    }
+    buffer_append(json->buffer, digits + at, sizeof(digits) - at);
+}
+
 void json_unsigned(struct json_writer *json, uint64_t value)
 {
     before_value(json);
-    buffer_printf(json->buffer, "%" PRIu64, value);
+    append_number(json, value, false);
 }
 
 void json_signed(struct json_writer *json, int64_t value)
 {
     before_value(json);
-    buffer_printf(json->buffer, "%" PRId64, value);
+    append_number(json, value < 0 ? -(uint64_t)value : (uint64_t)value, value < 0);
 }
 
 void json_bool(struct json_writer *json, bool value)

@@ -2,7 +2,7 @@
  * capture.c - the document around the facts, and the order of the checks.
  *
  * Reading goes from cheap to dear, so that hostile text costs little: size, nesting and
- * number of values, JSON (jansson), format and schema, fields, rules between fields.
+ * memory of the values, JSON (jansson), format and schema, fields, rules between fields.
  * Every refusal is one sentence which begins with the name of the capture.
  */
 #include "record/capture.h"
@@ -32,9 +32,9 @@ static int check_bounds(const char *text, size_t bytes, struct error *error)
         return error_set(
             error, -EFBIG, "it is nested more than %d levels deep", CAPTURE_MAX_DEPTH);
     }
-    if (bounds.values > CAPTURE_MAX_VALUES) {
-        return error_set(
-            error, -EFBIG, "it holds more than %d values", CAPTURE_MAX_VALUES);
+    if (bounds.tree_bytes > CAPTURE_MAX_TREE_BYTES) {
+        return error_set(error, -EFBIG, "its values need more than %d MiB of memory",
+            CAPTURE_MAX_TREE_BYTES >> 20);
     }
     return 0;
 }

@@ -17,9 +17,9 @@
  * capture of the same schema.
  */
 enum {
-    CAPTURE_MAX_BYTES = 256 << 20, /* a larger text is refused before it is parsed */
-    CAPTURE_MAX_VALUES = 6 << 20,  /* as json_bounds counts them */
-    CAPTURE_MAX_DEPTH = 12,        /* nesting; ours is 8 */
+    CAPTURE_MAX_BYTES = 256 << 20,    /* a larger text is refused before it is parsed */
+    CAPTURE_MAX_TREE_BYTES = 1 << 30, /* as json_bounds counts them */
+    CAPTURE_MAX_DEPTH = 12,           /* nesting; ours is 8 */
     CAPTURE_MAX_REGION_BYTES = 512 << 20,
 };
 

@@ -13,7 +13,7 @@
 
 /*
  * Fills facts, which is zeroed but for its region, from text whose size, nesting and
- * number of values the caller has bounded. 0, -EINVAL, -EPROTO, -EFBIG or -ENOMEM as
+ * memory of the values the caller has bounded. 0, -EINVAL, -EPROTO, -EFBIG or -ENOMEM as
  * capture_read(), with error set (not NULL).
  */
 int capture_parse(

@@ -6,9 +6,8 @@
 
 /* Counted outside of strings, whether the text is well formed or not. */
 struct json_bounds {
-    size_t depth; /* deepest nesting of brackets */
-    size_t
-        values; /* brackets, commas and colons: at least one for each value but the first */
+    size_t depth;      /* deepest nesting of brackets */
+    size_t tree_bytes; /* about what a tree of the values takes in memory */
 };
 
 /* One pass over text, no memory. */
