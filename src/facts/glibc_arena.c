@@ -380,7 +380,9 @@ static int read_once(struct glibc_arena_reader *arenas, struct attempt *attempt)
         attempt->why = why_gone;
         return is_about_content(result) ? 0 : result;
     }
-    still = is_same_state(reader->layout, attempt->state, after);
+    /* A thread inside malloc() holds the lock: what it leaves half done is no damage. */
+    still = is_same_state(reader->layout, attempt->state, after) &&
+        glibc_half_word(after) == 0;
     if (parts == 0) {
         judge_parts(arenas, still, attempt);
         return 0;
