@@ -30,6 +30,7 @@ enum {
     NONCONTIGUOUS_FLAG = 2,
     FLAGS_OFFSET = 4,
     MAXIMUM_RANGES = 16,
+    MIXED_BINS = 4, /* that may change while they are copied */
 };
 
 static const char ring_open[] = "the ring of arenas does not close";
@@ -120,11 +121,11 @@ static void collect_ranges(
 
 /*
  * Pairs that point at themselves, among pairs that are all plausible; 0: these are no bins.
- * own is the target's address of data.
+ * own is the target's address of data. A pair that is being changed may be half of each.
  */
 static uint32_t count_empty_bins(const uint8_t *data, uint64_t own)
 {
-    uint32_t empty = 0;
+    uint32_t empty = 0, mixed = 0;
 
     for (uint32_t i = 0; i < GLIBC_BIN_COUNT; i++) {
         const uint64_t forward = glibc_word(data + i * GLIBC_BIN_BYTES);
@@ -132,12 +133,28 @@ static uint32_t count_empty_bins(const uint8_t *data, uint64_t own)
         const uint64_t self = own + i * GLIBC_BIN_BYTES - GLIBC_CHUNK_HEADER_BYTES;
         if (forward == self && back == self) {
             empty++;
-        } else if (forward == self || back == self || forward == 0 || back == 0 ||
-                   forward % GLIBC_CHUNK_ALIGN != 0 || back % GLIBC_CHUNK_ALIGN != 0) {
+        } else if (forward == self || back == self) {
+            mixed++;
+        } else if (forward == 0 || back == 0 ||
+                   (forward | back) % GLIBC_CHUNK_ALIGN != 0) {
+            return 0;
+        }
+        if (mixed > MIXED_BINS) {
             return 0;
         }
     }
     return empty;
+}
+
+/* The arena at address has its bins where the layout says, at least one of them empty. */
+static bool has_bins(
+    struct glibc_reader *reader, uint64_t address, const struct glibc_state_layout *state)
+{
+    uint8_t data[GLIBC_BINS_BYTES];
+
+    return memory_read_present(
+               reader->memory, address + state->bins, data, sizeof(data)) == 0 &&
+           count_empty_bins(data, address + state->bins) > 0;
 }
 
 /* The size of heap_info before an arena that is not main; 0: address is none. */
@@ -197,7 +214,8 @@ static int follow_ring(struct glibc_reader *reader, struct candidate *candidate)
         }
         const uint32_t bytes = heap_info_before(reader, next);
         if (next == mark || bytes == 0 ||
-            (candidate->heap_info_bytes != 0 && bytes != candidate->heap_info_bytes)) {
+            (candidate->heap_info_bytes != 0 && bytes != candidate->heap_info_bytes) ||
+            !has_bins(reader, next, candidate->state)) {
             ring->why = next == mark ? ring_open : ring_astray;
             return 0;
         }
@@ -228,7 +246,8 @@ static bool is_plausible(struct glibc_reader *reader, const struct candidate *ca
 
 static bool is_better(const struct candidate *candidate, const struct candidate *best)
 {
-    return best->address == 0 || (candidate->ring.closed && !best->ring.closed);
+    return best->address == 0 || candidate->ring.closed ||
+           candidate->ring.count > best->ring.count;
 }
 
 /* Bins were seen at address: which state layout makes them the bins of an arena? */
