@@ -44,9 +44,20 @@ static const struct column columns[] = {
 };
 enum { COLUMN_COUNT = sizeof(columns) / sizeof(columns[0]) };
 
+/* Given up first to last when the terminal is too narrow; resident and charged stay. */
+static const enum layer_id expendable[] = {
+    LAYER_PSS, LAYER_IN_USE, LAYER_TRACKED, LAYER_FREE_RESIDENT, LAYER_HELD};
+enum { EXPENDABLE_COUNT = sizeof(expendable) / sizeof(expendable[0]) };
+
+enum column_state {
+    COLUMN_EMPTY, /* no row has a number for it */
+    COLUMN_SHOWN,
+    COLUMN_NO_ROOM,
+};
+
 /* Where everything goes; computed once for all rows. */
 struct grid {
-    bool shown[COLUMN_COUNT];
+    enum column_state states[COLUMN_COUNT];
     int name_columns;
     int cell_columns;
     int first_cell;
@@ -65,24 +76,48 @@ static bool any_number(const struct overview *overview, enum layer_id id)
     return false;
 }
 
+static int cells_columns(const struct grid *grid)
+{
+    int columns_taken = 0;
+
+    for (int i = 0; i < COLUMN_COUNT; i++) {
+        columns_taken += grid->states[i] == COLUMN_SHOWN ? grid->cell_columns : 0;
+    }
+    return columns_taken;
+}
+
+static void give_up_column(struct grid *grid, enum layer_id layer)
+{
+    for (int i = 0; i < COLUMN_COUNT; i++) {
+        if (columns[i].layer == layer && grid->states[i] == COLUMN_SHOWN) {
+            grid->states[i] = COLUMN_NO_ROOM;
+        }
+    }
+}
+
 static struct grid plan(const struct page *page, const struct overview *overview)
 {
     struct grid grid = {
         .cell_columns = page->style->exact_bytes ? CELL_COLUMNS_EXACT : CELL_COLUMNS};
-    int cells = 0;
+    int room = page->width - PID_COLUMNS - FINDING_COLUMNS;
 
     for (int i = 0; i < COLUMN_COUNT; i++) {
-        grid.shown[i] = any_number(overview, columns[i].layer);
-        cells += grid.shown[i] ? grid.cell_columns : 0;
+        grid.states[i] =
+            any_number(overview, columns[i].layer) ? COLUMN_SHOWN : COLUMN_EMPTY;
     }
-    grid.name_columns = page->width - PID_COLUMNS - cells - FINDING_COLUMNS;
+    for (int i = 0; i < EXPENDABLE_COUNT; i++) {
+        if (cells_columns(&grid) + NAME_MINIMUM > room) {
+            give_up_column(&grid, expendable[i]);
+        }
+    }
+    grid.name_columns = room - cells_columns(&grid);
     if (grid.name_columns < NAME_MINIMUM) {
         grid.name_columns = NAME_MINIMUM;
     } else if (grid.name_columns > NAME_MAXIMUM) {
         grid.name_columns = NAME_MAXIMUM;
     }
     grid.first_cell = grid.name_columns + PID_COLUMNS;
-    grid.finding_column = grid.first_cell + cells + 2;
+    grid.finding_column = grid.first_cell + cells_columns(&grid) + 2;
     return grid;
 }
 
@@ -117,7 +152,7 @@ static void head(struct page *page, const struct grid *grid)
     page_put(page, INK_DIM, page->style->exact_bytes ? "name (bytes)" : "name (MiB)");
     page_right(page, INK_DIM, "pid", grid->first_cell);
     for (int i = 0; i < COLUMN_COUNT; i++) {
-        if (grid->shown[i]) {
+        if (grid->states[i] == COLUMN_SHOWN) {
             cell++;
             page_right(page, INK_DIM, columns[i].title,
                 grid->first_cell + cell * grid->cell_columns);
@@ -176,7 +211,7 @@ static void row(
         bool known;
         uint64_t bytes =
             layer_bytes(&overview_row->snapshot.layers[columns[i].layer], &known);
-        if (!grid->shown[i]) {
+        if (grid->states[i] != COLUMN_SHOWN) {
             continue;
         }
         cell++;
@@ -188,23 +223,27 @@ static void row(
     page_end_line(page);
 }
 
-/* Which columns are left out, and how to have them. */
-static void left_out_line(struct page *page, const struct grid *grid)
+/* "held, retained: reason" for the columns in that state; nothing when there are none. */
+static void left_out_line(struct page *page, const struct grid *grid,
+    enum column_state state, const char *reason)
 {
-    char text[NOTE_BYTES] = "";
-    size_t used = 0;
+    struct buffer text;
 
+    buffer_init(&text);
     for (int i = 0; i < COLUMN_COUNT; i++) {
-        if (!grid->shown[i]) {
-            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
-                used > 0 ? ", " : "", columns[i].title);
+        if (grid->states[i] == state) {
+            buffer_printf(
+                &text, "%s%s", text.length_bytes > 0 ? ", " : "", columns[i].title);
         }
     }
-    if (used > 0) {
-        (void)snprintf(
-            text + used, sizeof(text) - used, ": not read here; see strata explain NAME");
-        page_paragraph(page, INK_DIM, text, 0);
+    if (text.length_bytes > 0) {
+        buffer_printf(&text, ": %s", reason);
+        page_paragraph(page, INK_DIM, buffer_text(&text), 0);
     }
+    if (buffer_error(&text) != 0) {
+        page->buffer->failed = true;
+    }
+    buffer_release(&text);
 }
 
 void present_overview_text(const struct overview *overview,
@@ -229,6 +268,7 @@ void present_overview_text(const struct overview *overview,
         page_end_line(&page);
     }
     page_end_line(&page);
-    left_out_line(&page, &grid);
+    left_out_line(&page, &grid, COLUMN_EMPTY, "not read here, see strata explain NAME");
+    left_out_line(&page, &grid, COLUMN_NO_ROOM, "no room, see --width or strata --json");
     gap_text(&page, overview->host);
 }

@@ -71,6 +71,30 @@ static void leaves_out_columns_without_a_number(void **state)
     buffer_release(&buffer);
 }
 
+static void gives_up_columns_for_the_width(void **state)
+{
+    static const int widths[] = {80, 90, 100, 120};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
+        for (int exact = 0; exact <= 1; exact++) {
+            struct present_style style = {
+                .utf8 = true, .exact_bytes = exact == 1, .width = widths[i]};
+            struct buffer buffer;
+            buffer_init(&buffer);
+            present_overview_text(&overview, &style, &buffer);
+            assert_int_equal(buffer_error(&buffer), 0);
+            for (char *line = buffer.data; *line != '\0';) {
+                char *end = strchr(line, '\n');
+                *end = '\0';
+                assert_true(safe_text_columns(line, true) <= widths[i]);
+                line = end + 1;
+            }
+            buffer_release(&buffer);
+        }
+    }
+}
+
 static void counts_rows_that_do_not_fit(void **state)
 {
     static struct overview_row many[30];
@@ -109,6 +133,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(shows_the_largest_first, setup),
         cmocka_unit_test_setup(leaves_out_columns_without_a_number, setup),
+        cmocka_unit_test_setup(gives_up_columns_for_the_width, setup),
         cmocka_unit_test_setup(counts_rows_that_do_not_fit, setup),
         cmocka_unit_test_setup(writes_every_row_as_json, setup),
     };
