@@ -36,6 +36,9 @@
 
 #define ROUND_UP 0.9 /* an average that has come this close to a page keeps it */
 
+static const double chunk_pages = 512.0;
+_Static_assert(STRATA__CHUNK_PAGES == 512, "chunk_pages is the same as a double");
+
 static size_t least(size_t a, size_t b)
 {
     return a < b ? a : b;
@@ -401,7 +404,7 @@ static struct strata_heap *compact_create(const struct strata_heap_options *opti
         strata__os->unmap(start, strata__range_span(front_bytes(), pages));
         return NULL;
     }
-    heap->compact.average_pages = (double)STRATA__CHUNK_PAGES;
+    heap->compact.average_pages = chunk_pages;
     heap->compact.step_bytes = STEP_START;
     empty_bins(heap);
     strata__account_restart(&heap->account, real_bytes(&heap->compact.range));
@@ -428,7 +431,7 @@ static void compact_get_stats(
     stats->chunks = (range->end + STRATA__CHUNK_PAGES - 1) / STRATA__CHUNK_PAGES;
     stats->peak_chunks =
         (range->high_end + STRATA__CHUNK_PAGES - 1) / STRATA__CHUNK_PAGES;
-    stats->average_chunks = heap->compact.average_pages / (double)STRATA__CHUNK_PAGES;
+    stats->average_chunks = heap->compact.average_pages / chunk_pages;
     stats->chunk_purchases =
         (range->touched_end + STRATA__CHUNK_PAGES - 1) / STRATA__CHUNK_PAGES;
     stats->largest_free_run_bytes = (size_t)longest * STRATA__PAGE_BYTES;

@@ -99,13 +99,14 @@ static int commit_to(struct strata__range *range, uint32_t end)
 }
 
 int strata__range_init(
-    struct strata__range *range, char *reservation, size_t front_bytes, uint32_t pages)
+    struct strata__range *range, void *reservation, size_t front_bytes, uint32_t pages)
 {
+    char *start = reservation;
     STRATA__BUG_IF(pages % STATES_OF_PAGE != 0);
     *range = (struct strata__range){
-        .base = reservation + tables_bytes(front_bytes, pages),
-        .words = (uint32_t *)(void *)(reservation + front_bytes),
-        .states = (uint64_t *)(void *)(reservation + front_bytes + words_bytes(pages)),
+        .base = start + tables_bytes(front_bytes, pages),
+        .words = (uint32_t *)(void *)(start + front_bytes),
+        .states = (uint64_t *)(void *)(start + front_bytes + words_bytes(pages)),
         .pages = pages,
         .end = 1,
         .high_end = 1,

@@ -36,7 +36,7 @@ struct strata__range {
 size_t strata__range_span(size_t front_bytes, uint32_t pages);
 /* `reservation` has strata__range_span() bytes; commits nothing but the tables' start. */
 int strata__range_init(
-    struct strata__range *range, char *reservation, size_t front_bytes, uint32_t pages);
+    struct strata__range *range, void *reservation, size_t front_bytes, uint32_t pages);
 /* First page of the lowest place for `pages` pages at the alignment, or 0. */
 uint32_t strata__range_search(
     struct strata__range *range, uint32_t pages, uint32_t align_pages);

@@ -58,7 +58,9 @@ size_t test_resident_bytes(void)
     FILE *status = fopen("/proc/self/status", "r");
     assert_non_null(status);
     while (fgets(line, sizeof(line), status) != NULL) {
-        sscanf(line, "RssAnon: %lu kB", &kilobytes);
+        if (strncmp(line, "RssAnon:", 8) == 0) {
+            kilobytes = strtoul(line + 8, NULL, 10);
+        }
     }
     fclose(status);
     assert_true(kilobytes > 0);

@@ -8,6 +8,15 @@
 #define ROUNDS 20
 #define BLOCKS 500
 
+static void check(const unsigned char *block, size_t bytes, unsigned char mark)
+{
+    for (size_t n = 0; n < bytes; n += 97) {
+        if (block[n] != mark) {
+            fail();
+        }
+    }
+}
+
 static void work(struct strata_heap *heap, uint64_t seed)
 {
     unsigned char *blocks[BLOCKS] = {NULL};
@@ -15,11 +24,7 @@ static void work(struct strata_heap *heap, uint64_t seed)
     for (size_t i = 0; i < 10 * (size_t)BLOCKS; i++) {
         size_t at = test_random(&seed) % BLOCKS;
         if (blocks[at] != NULL) {
-            for (size_t n = 0; n < sizes[at]; n += 97) {
-                if (blocks[at][n] != (unsigned char)at) {
-                    fail();
-                }
-            }
+            check(blocks[at], sizes[at], (unsigned char)at);
             strata_free(heap, blocks[at]);
         }
         sizes[at] = 1 + test_random(&seed) % 2000;

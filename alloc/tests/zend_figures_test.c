@@ -4,6 +4,7 @@
 #include "support.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #define STRINGS 32U
 
@@ -47,11 +48,12 @@ static void recorded_sequence(void **state)
     char line[128];
     int operations = 0;
     while (fgets(line, sizeof(line), file) != NULL) {
-        int slot = 0;
-        size_t real = 0;
-        if (sscanf(line, "%d %zu", &slot, &real) != 2) {
-            continue;
+        char *rest = NULL;
+        long slot = strtol(line, &rest, 10);
+        if (slot == 0) {
+            continue; /* a comment */
         }
+        size_t real = strtoul(rest, NULL, 10);
         if (slot > 0) {
             strings[slot] = strata_alloc(heap, test_str_repeat_bytes(2000000));
         } else {
