@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "random_facts.h"
+#include "facts_of_schema.h"
 #include "record/capture.h"
 #include "record/capture_check.h"
 
@@ -44,10 +44,10 @@ static void any_facts_survive_the_round_trip(void **state)
         struct buffer second;
         const char *key;
 
-        random_facts(seed, &facts);
+        facts_of_schema(seed, &facts);
         write_ok(&facts, &first);
         read_ok(&first, &again);
-        if (!same_facts(&facts, &again, &key)) {
+        if (!facts_are_same(&facts, &again, &key)) {
             fail_msg("seed %u: '%s' differs", seed, key);
         }
         write_ok(&again, &second);

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "random_facts.h"
+#include "facts_of_schema.h"
 #include "record/capture_file.h"
 
 static char folder[] = "/tmp/strata-capture-XXXXXX";
@@ -48,12 +48,12 @@ static void a_saved_capture_loads(void **state)
     const char *key;
 
     (void)state;
-    random_facts(9, &facts);
+    facts_of_schema(9, &facts);
     assert_int_equal(capture_save(&facts, path, &error), 0);
     assert_int_equal(stat(path, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0600);
     assert_int_equal(capture_load(path, &again, &error), 0);
-    assert_true(same_facts(&facts, &again, &key));
+    assert_true(facts_are_same(&facts, &again, &key));
     region_release(&facts.region);
     region_release(&again.region);
 }
@@ -67,15 +67,15 @@ static void a_failed_save_changes_nothing(void **state)
     const char *key;
 
     (void)state;
-    random_facts(9, &facts);
+    facts_of_schema(9, &facts);
     assert_int_equal(capture_save(&facts, path, &error), 0);
     facts.target_cgroup = INT32_MAX;
     assert_int_equal(capture_save(&facts, path, &error), -EINVAL);
     region_release(&facts.region);
     error_reset(&error);
     assert_int_equal(capture_load(path, &again, &error), 0);
-    random_facts(9, &facts);
-    assert_true(same_facts(&facts, &again, &key));
+    facts_of_schema(9, &facts);
+    assert_true(facts_are_same(&facts, &again, &key));
     region_release(&facts.region);
     region_release(&again.region);
 }
@@ -102,7 +102,7 @@ static void half_a_file_is_removed(void **state)
     struct rlimit small;
 
     (void)state;
-    random_facts(9, &facts);
+    facts_of_schema(9, &facts);
     assert_int_equal(capture_save(&facts, path, &error), 0);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
     small = (struct rlimit){100, old.rlim_max};
@@ -128,7 +128,7 @@ static void failures_name_the_file(void **state)
     error_reset(&error);
     assert_int_equal(capture_load(folder, &facts, &error), -EISDIR);
     error_reset(&error);
-    random_facts(9, &facts);
+    facts_of_schema(9, &facts);
     (void)snprintf(text, sizeof(text), "%s/no/x", folder);
     assert_int_equal(capture_save(&facts, text, &error), -ENOENT);
     error_reset(&error);

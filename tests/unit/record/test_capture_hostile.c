@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "random_facts.h"
+#include "facts_of_schema.h"
 #include "record/capture.h"
 
 enum { SEEDS = 40 };
@@ -38,7 +38,7 @@ static void write_short_capture(struct buffer *shortest)
         struct facts facts;
         struct buffer buffer;
 
-        random_facts(seed, &facts);
+        facts_of_schema(seed, &facts);
         buffer_init(&buffer);
         assert_int_equal(capture_write(&facts, &buffer, NULL), 0);
         if (facts.process_count > 0 &&

@@ -1,8 +1,8 @@
 /*
- * random_facts.c - fills and compares structs by the tables of record/schema.c, so that a
+ * facts_of_schema.c - fills and compares structs by the tables of record/schema.c, so that a
  * new field is tested as soon as it has a row there.
  */
-#include "random_facts.h"
+#include "facts_of_schema.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -160,7 +160,7 @@ static void repair_process(
     }
 }
 
-void random_facts(unsigned seed, struct facts *facts)
+void facts_of_schema(unsigned seed, struct facts *facts)
 {
     struct source source = {seed, &facts->region};
 
@@ -247,7 +247,7 @@ static bool same_struct(
     return true;
 }
 
-bool same_facts(const struct facts *a, const struct facts *b, const char **key)
+bool facts_are_same(const struct facts *a, const struct facts *b, const char **key)
 {
     *key = NULL;
     return same_struct(&facts_schema, a, b, key);
