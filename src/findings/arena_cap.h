@@ -9,7 +9,7 @@
 
 struct arena_cap_estimate {
     size_t arenas;           /* with a count of their own free memory */
-    uint64_t retained_bytes; /* free and resident in them, tops included */
+    uint64_t retained_bytes; /* resident in them beyond the blocks in use */
     double even_arenas;      /* how many equal arenas would retain as unevenly */
     uint64_t low_bytes;      /* saved at least */
     uint64_t high_bytes;     /* saved at most */

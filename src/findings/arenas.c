@@ -24,6 +24,7 @@ enum {
     CAP = 2,
     SAVED_MIN_PERCENT = 5,
     SAVED_WARN_PERCENT = 15,
+    ROUGH_WIDTH_PERCENT = 30, /* of what is retained: a range as wide is a rough one */
 };
 
 static const uint64_t saved_min_bytes = 16 * FINDING_MIB;
@@ -139,7 +140,10 @@ int rule_glibc_arenas(const struct snapshot *snapshot, struct finding_list *list
             ? 100.0 * arena_cap_kept_share(CAP, sum.estimate.even_arenas)
             : 0.0);
     add_numbers(&finding, &sum, snapshot);
-    finding_predict(&finding, low, high, CONFIDENCE_LIKELY);
+    finding_predict(&finding, low, high,
+        at_least_percent(high - low, sum.estimate.retained_bytes, ROUGH_WIDTH_PERCENT)
+            ? CONFIDENCE_ROUGH
+            : CONFIDENCE_LIKELY);
     finding.fix = fix_environment(list, snapshot, cap, 1);
     finding.verify = finding_printf(list,
         "after a restart and the same load, strata explain %s: at most %d arenas, "

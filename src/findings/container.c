@@ -7,6 +7,9 @@
  */
 #include "findings/container.h"
 
+#include <stdbool.h>
+#include <string.h>
+
 #include "base/number.h"
 #include "base/quantity.h"
 #include "findings/finding_writer.h"
@@ -25,6 +28,25 @@ static const uint64_t cache_min_bytes = 16 * FINDING_MIB;
 static const uint64_t slab_min_bytes = 16 * FINDING_MIB;
 static const uint64_t shmem_min_bytes = 16 * FINDING_MIB;
 
+/*
+ * The bill is that of the target alone: a container, a unit, or a cgroup that was asked
+ * for. A process in a login session shares its cgroup with whatever runs there.
+ */
+static bool bills_the_target(const struct snapshot *snapshot)
+{
+    const struct cgroup_facts *cgroup = snapshot->container.facts;
+    const uint32_t kind = snapshot->facts->target_kind;
+    const char session[] = "session-";
+
+    if (cgroup != NULL && cgroup->unit != NULL &&
+        strncmp(cgroup->unit, session, sizeof(session) - 1) == 0) {
+        return kind == TARGET_CGROUP || kind == TARGET_UNIT;
+    }
+    return cgroup != NULL && (cgroup->container_id != NULL || cgroup->runtime != NULL ||
+                                 cgroup->pod_uid != NULL || cgroup->unit != NULL ||
+                                 kind == TARGET_CGROUP || kind == TARGET_UNIT);
+}
+
 int rule_page_cache_in_container(
     const struct snapshot *snapshot, struct finding_list *list)
 {
@@ -34,7 +56,7 @@ int rule_page_cache_in_container(
     struct finding finding = {.severity = SEVERITY_INFO};
     uint64_t cache;
 
-    if (container->facts == NULL || !fact_is_known(&container->podman) ||
+    if (!bills_the_target(snapshot) || !fact_is_known(&container->podman) ||
         !fact_is_known(&container->docker) || !fact_is_known(firm)) {
         return 0;
     }
@@ -81,7 +103,7 @@ int rule_slab_in_container(const struct snapshot *snapshot, struct finding_list 
     const struct fact *usage;
     struct finding finding = {.severity = SEVERITY_INFO};
 
-    if (cgroup == NULL) {
+    if (!bills_the_target(snapshot)) {
         return 0;
     }
     slab = &cgroup->values[CGROUP_FACT_SLAB_RECLAIMABLE];
@@ -123,7 +145,7 @@ int rule_shmem_charged(const struct snapshot *snapshot, struct finding_list *lis
     const struct fact *limit;
     struct finding finding = {.severity = SEVERITY_INFO};
 
-    if (cgroup == NULL) {
+    if (!bills_the_target(snapshot)) {
         return 0;
     }
     shmem = &cgroup->values[CGROUP_FACT_SHMEM];

@@ -29,8 +29,9 @@ const struct rule rule_table[] = {
         .needs = "glibc arenas (memory of the process), pagemap, threads",
         .threshold = "info: a cap of 2 would save 16 MiB and 5 % of resident at most; "
                      "warn: at least 64 MiB and 15 %",
-        .evidence = "arenas: those with free memory; equal_arenas: how many of one size "
-                    "would be as uneven; retained: free and resident in them",
+        .evidence =
+            "arenas: those with free memory; equal_arenas: how many of one size "
+            "would be as uneven; retained: resident in them beyond the blocks in use",
         .fix = "MALLOC_ARENA_MAX=2 (or glibc.malloc.arena_max=2 in GLIBC_TUNABLES)",
         .text =
             "glibc gives each new thread an arena until there are 8 for each core of the "

@@ -497,6 +497,13 @@ static void page_cache_explains_docker_stats(void **state)
     assert_int_equal(evidence_of(finding, "podman"), 980 * MIB);
     assert_int_equal(evidence_of(finding, "non_reclaimable"), 670 * MIB);
     assert_int_equal(evidence_of(finding, "page_cache"), 310 * MIB);
+    /* A login session's bill is not the server's. */
+    fixture->cgroup->container_id = NULL;
+    assert_silent(fixture, "page-cache-in-container");
+    fixture->cgroup->unit = (char[]){"session-3.scope"};
+    assert_silent(fixture, "page-cache-in-container");
+    fixture->facts.target_kind = TARGET_CGROUP;
+    assert_speaks(fixture, "page-cache-in-container", SEVERITY_INFO);
     set_cgroup(fixture, 1536 * MIB, 980 * MIB, 90 * MIB, 0);
     assert_silent(fixture, "page-cache-in-container");
 }
