@@ -91,6 +91,12 @@ static double median(uint64_t *times, size_t count)
     return (double)times[middle];
 }
 
+/* Before each replay, and not measured: no slot has a block. */
+static void bench_clear(struct bench *bench)
+{
+    memset(bench->blocks, 0, bench->trace.slots * sizeof(*bench->blocks));
+}
+
 /* The blocks are checked at the end of a round only: the loop measures the peer. */
 static void bench_replay(struct bench *bench)
 {
@@ -134,7 +140,6 @@ static void bench_end_request(struct bench *bench)
     } else {
         bench_free_blocks(bench);
     }
-    memset(bench->blocks, 0, bench->trace.slots * sizeof(*bench->blocks));
 }
 
 /* error is what making the trace answered. */
@@ -162,6 +167,7 @@ static void measure_requests(struct peer *peer, unsigned freed_percent)
     bench_init_blocks(
         &bench, trace_init_request(&bench.trace, REQUEST_ALLOCATIONS, freed_percent));
     for (size_t round = 0; round < REQUEST_ROUNDS; round++) {
+        bench_clear(&bench);
         uint64_t start = now_ns();
         bench_replay(&bench);
         uint64_t replayed = now_ns();
@@ -180,7 +186,7 @@ static void measure_requests(struct peer *peer, unsigned freed_percent)
 /* Fills and empties; the time which emptying takes. */
 static uint64_t fill_round(struct bench *bench, bool at_once)
 {
-    memset(bench->blocks, 0, bench->trace.slots * sizeof(*bench->blocks));
+    bench_clear(bench);
     bench_replay(bench);
     bench_check_blocks(bench);
     uint64_t start = now_ns();
@@ -208,7 +214,7 @@ static void measure_fill(struct bench *bench, bool at_once, const char *name)
 /* The first heavy request of the process, and small ones after it. */
 static void measure_first(struct bench *heavy, struct bench *small)
 {
-    memset(heavy->blocks, 0, heavy->trace.slots * sizeof(*heavy->blocks));
+    bench_clear(heavy);
     int64_t start = rss_kib();
     bench_replay(heavy);
     printf("rss-full %" PRId64 "\n", rss_kib() - start);
@@ -217,6 +223,7 @@ static void measure_first(struct bench *heavy, struct bench *small)
     printf("end-cold %.1f\n", (double)(now_ns() - ending) / NS_PER_US);
     printf("rss-after %" PRId64 "\n", rss_kib() - start);
     for (size_t request = 0; request < LATER_REQUESTS; request++) {
+        bench_clear(small);
         bench_replay(small);
         bench_end_request(small);
     }
