@@ -30,7 +30,7 @@
 #define RESERVE_LEAST ((size_t)64 << 20) /* also the unit: a page of page states */
 #define RESERVE_MOST ((size_t)256 << 30) /* what 27 bits of page number and more hold */
 /* Bytes freed between two sweeps of the bins' lists. */
-#define STEP_LEAST ((size_t)16 << 10)
+#define STEP_LEAST ((size_t)8 << 10)
 #define STEP_START ((size_t)64 << 10)
 #define STEP_MOST ((size_t)1 << 20)
 

@@ -8,7 +8,7 @@
  * Runs are placed first fit, from low addresses on, so that what stays free is high and
  * goes back first. Free address space costs nothing; only used and dirty pages count.
  *
- * Decay without a clock: each time free dirty pages pass keep_pages and a sixteenth of the
+ * Decay without a clock: each time free dirty pages pass keep_pages and a 32nd of the
  * pages in use, they are purged to half of that and keep_pages is halved; each dirty page
  * that is used again adds itself to keep_pages. A heap that shrinks ends near KEEP_LEAST;
  * one that churns keeps its pages; a large one purges in large pieces.
@@ -31,7 +31,7 @@
 #define TABLE_SLACK_PAGES 4U
 #define KEEP_LEAST 8U
 #define KEEP_MOST 512U
-#define KEEP_USED_SHARE 16U
+#define KEEP_USED_SHARE 32U
 #define KEEP_START 256U
 
 static uint32_t least(uint32_t a, uint32_t b)
