@@ -6,9 +6,6 @@
  * said by exclusion. The last part is "unexplained". A span never gets more than the
  * mapping has left, so the parts of a mapping sum to its Rss and no part is negative.
  *
- * Arena heaps are first summed per arena and divided into blocks, free and top at the
- * end, since the facts on free pages are per arena and a heap may lie in several mappings.
- *
  * Pages that were only read are present in pagemap (the zero page) but not in Rss; that
  * surplus is counted, not shown as memory.
  */
@@ -17,6 +14,9 @@
 #include <errno.h>
 
 #include "base/number.h"
+#include "model/arena_share.h"
+#include "model/budget.h"
+#include "model/exclusion.h"
 #include "model/known.h"
 #include "model/mapping_kind.h"
 #include "model/zend_layers.h"
@@ -30,13 +30,6 @@ enum {
     MAPPED_BUFFER_MIN_BYTES = 256 << 10,
 };
 
-/* What is resident of one arena's heaps. */
-struct arena_share {
-    uint64_t rss_bytes;
-    uint64_t pss_bytes;
-    bool estimate;
-};
-
 struct divider {
     const struct process_facts *process;
     struct partition *partition;
@@ -47,18 +40,9 @@ struct divider {
     size_t next_span;
     uint64_t span_used_bytes; /* of the resident bytes of next_span */
     uint64_t loader_left_bytes;
-    uint64_t missing_mmapped_bytes; /* mmapped by malloc, and not found among the spans */
-    bool glibc_complete;            /* all of malloc's memory is known by its spans */
-    bool brk_is_glibc;
-    int other_allocator; /* enum allocator_kind that owns by exclusion; -1: none */
-};
-
-/* What is left to give of the mapping under work. */
-struct budget {
-    uint64_t rss_bytes;
-    uint64_t pss_bytes;
-    uint64_t uncovered_bytes; /* address space without a span */
-    double pss_per_rss;
+    uint64_t
+        uncovered_bytes; /* of the mapping under work: address space without a span */
+    struct exclusion exclusion;
 };
 
 static uint64_t value_or_zero(const struct mapping *mapping, enum mapping_fact fact)
@@ -66,19 +50,6 @@ static uint64_t value_or_zero(const struct mapping *mapping, enum mapping_fact f
     const struct fact *value = &mapping->values[fact];
 
     return fact_is_known(value) ? value->value : 0;
-}
-
-/* Takes at most bytes of Rss out of the budget; *pss gets their share of Pss. */
-static uint64_t budget_take(struct budget *budget, uint64_t bytes, uint64_t *pss)
-{
-    bytes = number_smaller(bytes, budget->rss_bytes);
-    budget->rss_bytes -= bytes;
-    *pss = budget->rss_bytes == 0
-               ? budget->pss_bytes
-               : number_smaller(
-                     (uint64_t)((double)bytes * budget->pss_per_rss), budget->pss_bytes);
-    budget->pss_bytes -= *pss;
-    return bytes;
 }
 
 static void give(struct divider *divider, struct budget *budget, enum part_kind kind,
@@ -112,17 +83,12 @@ static void give_to_arena(struct divider *divider, struct budget *budget,
     const size_t index = span->owner == SPAN_GLIBC_MAIN_HEAP
                              ? main_arena_index(&divider->process->glibc)
                              : span->index;
-    uint64_t pss;
 
     if (index >= divider->arena_count) {
         give(divider, budget, PART_GLIBC_UNREAD, bytes, estimate);
         return;
     }
-    struct arena_share *share = &divider->arenas[index];
-    bytes = budget_take(budget, bytes, &pss);
-    share->rss_bytes = number_smaller(share->rss_bytes + bytes, AMOUNTS_MAX_BYTES);
-    share->pss_bytes = number_smaller(share->pss_bytes + pss, AMOUNTS_MAX_BYTES);
-    share->estimate = share->estimate || estimate;
+    arena_share_add(&divider->arenas[index], budget, bytes, estimate);
 }
 
 static void give_to_span(struct divider *divider, struct budget *budget,
@@ -172,7 +138,7 @@ static void divide_span(struct divider *divider, const struct mapping *mapping,
     const bool counted = fact_is_known(&span->resident);
     uint64_t want;
 
-    budget->uncovered_bytes = number_subtract(budget->uncovered_bytes, overlap);
+    divider->uncovered_bytes = number_subtract(divider->uncovered_bytes, overlap);
     if (!counted) {
         const uint64_t size = mapping->end - mapping->start;
         want = overlap == size
@@ -241,14 +207,16 @@ static void divide_anonymous(
         divider->loader_left_bytes -= bytes;
         give(divider, budget, PART_ANON_LOADER, bytes, true);
     }
-    if (divider->other_allocator >= 0) {
-        give(divider, budget, (enum part_kind)(PART_ALLOCATOR + divider->other_allocator),
+    if (divider->exclusion.other_allocator >= 0) {
+        give(divider, budget,
+            (enum part_kind)(PART_ALLOCATOR + divider->exclusion.other_allocator),
             budget->rss_bytes, true);
     }
-    if (divider->glibc_complete && budget->uncovered_bytes >= MAPPED_BUFFER_MIN_BYTES) {
+    if (divider->exclusion.glibc_complete &&
+        divider->uncovered_bytes >= MAPPED_BUFFER_MIN_BYTES) {
         const uint64_t unknown =
-            number_smaller(budget->rss_bytes, divider->missing_mmapped_bytes);
-        divider->missing_mmapped_bytes -= unknown;
+            number_smaller(budget->rss_bytes, divider->exclusion.missing_mmapped_bytes);
+        divider->exclusion.missing_mmapped_bytes -= unknown;
         give(divider, budget, PART_UNEXPLAINED, unknown, false);
         give(divider, budget, PART_ANON_MAPPED, budget->rss_bytes, true);
     }
@@ -258,7 +226,7 @@ static void divide_anonymous(
 static void divide_brk(
     struct divider *divider, const struct mapping *mapping, struct budget *budget)
 {
-    if (divider->brk_is_glibc) {
+    if (divider->exclusion.brk_is_glibc) {
         give(divider, budget, PART_BRK_OTHER, budget->rss_bytes, true);
         return;
     }
@@ -323,85 +291,25 @@ static void divide_mapping(struct divider *divider, size_t index)
     const struct mapping *mapping = &divider->process->mappings[index];
     struct partition *partition = divider->partition;
     const uint64_t size = number_subtract(mapping->end, mapping->start);
-    struct budget budget = {
-        .rss_bytes = number_smaller(value_or_zero(mapping, MAPPING_FACT_RSS),
-            number_smaller(size, AMOUNTS_MAX_BYTES)),
-        .uncovered_bytes = size,
-    };
-    const uint64_t rss_bytes = budget.rss_bytes;
+    const uint64_t rss_bytes = number_smaller(value_or_zero(mapping, MAPPING_FACT_RSS),
+        number_smaller(size, AMOUNTS_MAX_BYTES));
+    const uint64_t pss_bytes =
+        number_smaller(value_or_zero(mapping, MAPPING_FACT_PSS), rss_bytes);
+    struct budget budget = budget_of(rss_bytes, pss_bytes);
 
-    if (mapping->values[MAPPING_FACT_PSS].state == FACT_OK) {
-        budget.pss_bytes =
-            number_smaller(value_or_zero(mapping, MAPPING_FACT_PSS), rss_bytes);
-    } else {
+    if (!fact_is_known(&mapping->values[MAPPING_FACT_PSS])) {
         partition->pss_known = false;
     }
     if (size == 0) {
         return;
     }
-    if (rss_bytes > 0) {
-        budget.pss_per_rss = (double)budget.pss_bytes / (double)rss_bytes;
-    }
+    divider->uncovered_bytes = size;
     partition->private_bytes = number_add(partition->private_bytes,
         number_smaller(
             rss_bytes, number_add(value_or_zero(mapping, MAPPING_FACT_PRIVATE_CLEAN),
                            value_or_zero(mapping, MAPPING_FACT_PRIVATE_DIRTY))));
     divide_spans(divider, mapping, rss_bytes, &budget);
     divide_rest(divider, index, &budget);
-}
-
-/* Moves bytes of an arena's share to a part, Pss in proportion. */
-static uint64_t move_share(struct partition *partition, struct arena_share *share,
-    enum part_kind kind, uint64_t bytes)
-{
-    struct budget budget = {
-        .rss_bytes = share->rss_bytes,
-        .pss_bytes = share->pss_bytes,
-    };
-    uint64_t pss;
-
-    if (share->rss_bytes > 0) {
-        budget.pss_per_rss = (double)share->pss_bytes / (double)share->rss_bytes;
-    }
-    bytes = budget_take(&budget, bytes, &pss);
-    amounts_add(&partition->rss, kind, bytes);
-    amounts_add(&partition->pss, kind, pss);
-    if (share->estimate && bytes > 0) {
-        partition->rss.estimate[kind] = true;
-        partition->pss.estimate[kind] = true;
-    }
-    share->rss_bytes = budget.rss_bytes;
-    share->pss_bytes = budget.pss_bytes;
-    return bytes;
-}
-
-/*
- * Blocks in use are what is neither free nor top, headers included, but no more than was
- * handed out: what is resident beyond that is free and shares its pages with blocks in use.
- */
-static void divide_arena(struct partition *partition, const struct glibc_arena *arena,
-    struct arena_share *share)
-{
-    if (!state_is_known(arena->state) || !state_is_known(arena->resident_state)) {
-        (void)move_share(partition, share, PART_GLIBC_UNREAD, share->rss_bytes);
-        return;
-    }
-    const enum part_kind top_kind =
-        arena->main ? PART_GLIBC_MAIN_TOP : PART_GLIBC_ARENA_TOPS;
-    const uint64_t gain_bytes =
-        number_subtract(arena->trim_gain_bytes, arena->top_trimmable_bytes);
-    const uint64_t inner_bytes = number_smaller(gain_bytes, arena->free_resident_bytes);
-    const uint64_t want =
-        number_add(arena->top_resident_bytes, arena->free_resident_bytes);
-    uint64_t moved = move_share(partition, share, top_kind, arena->top_resident_bytes);
-
-    moved += move_share(partition, share, PART_GLIBC_FREE, inner_bytes);
-    moved += move_share(partition, share, PART_GLIBC_FREE_EDGES,
-        arena->free_resident_bytes - inner_bytes);
-    partition->conflict_bytes = number_add(partition->conflict_bytes, want - moved);
-    (void)move_share(partition, share, PART_GLIBC_IN_USE,
-        number_add(arena->in_use_bytes, arena->overhead_bytes));
-    (void)move_share(partition, share, PART_GLIBC_FREE_EDGES, share->rss_bytes);
 }
 
 static bool spans_in_order(const struct process_facts *process)
@@ -435,58 +343,6 @@ static bool mappings_in_order(const struct process_facts *process)
     return true;
 }
 
-static bool has_span(const struct process_facts *process, enum span_owner owner)
-{
-    for (size_t i = 0; i < process->span_count; i++) {
-        if (process->spans[i].owner == (uint32_t)owner) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/*
- * The allocator that owns unmarked anonymous memory by exclusion. PHP and Python are
- * meant only when their spans were not found: else their memory is known exactly.
- */
-static int owner_by_exclusion(const struct process_facts *process)
-{
-    int fallback = -1;
-
-    for (size_t i = 0; i < process->allocator_count; i++) {
-        const struct allocator_facts *allocator = &process->allocators[i];
-
-        if (!allocator->active || allocator->kind >= ALLOCATOR_KIND_COUNT ||
-            allocator->kind == ALLOCATOR_GLIBC) {
-            continue;
-        }
-        if (allocator->kind == ALLOCATOR_ZEND) {
-            fallback = has_span(process, SPAN_ZEND_CHUNK) ? fallback : ALLOCATOR_ZEND;
-        } else if (allocator->kind == ALLOCATOR_PYTHON) {
-            fallback = has_span(process, SPAN_PYTHON_ARENA) ? fallback : ALLOCATOR_PYTHON;
-        } else {
-            return (int)allocator->kind;
-        }
-    }
-    return fallback;
-}
-
-static void look_at_glibc(struct divider *divider)
-{
-    const struct glibc_facts *glibc = &divider->process->glibc;
-    const struct fact *found = &glibc->mmapped_found_bytes;
-    const uint64_t mmapped = glibc->parameters.mmapped_bytes;
-
-    divider->brk_is_glibc =
-        divider->span_count > 0 && has_span(divider->process, SPAN_GLIBC_MAIN_HEAP);
-    if (!state_is_known(glibc->state) || !state_is_known(glibc->parameters.state)) {
-        return;
-    }
-    divider->glibc_complete = true;
-    divider->missing_mmapped_bytes =
-        state_is_known(found->state) ? number_subtract(mmapped, found->value) : mmapped;
-}
-
 int partition_build(struct region *scratch, const struct process_facts *process,
     struct partition *partition)
 {
@@ -495,15 +351,17 @@ int partition_build(struct region *scratch, const struct process_facts *process,
         .partition = partition,
         .arena_count = process->glibc.arena_count,
         .loader_left_bytes = LOADER_TOTAL_MAX_BYTES,
-        .other_allocator = owner_by_exclusion(process),
+        .exclusion = exclusion_of(process),
     };
     int error;
 
     *partition = (struct partition){.pss_known = process->mapping_count > 0};
     if (mappings_in_order(process) && spans_in_order(process)) {
         divider.span_count = process->span_count;
+    } else {
+        divider.exclusion.glibc_complete = false;
+        divider.exclusion.brk_is_glibc = false;
     }
-    look_at_glibc(&divider);
     divider.arenas =
         region_alloc(scratch, (divider.arena_count + 1) * sizeof(*divider.arenas));
     error = divider.arenas == NULL ? -ENOMEM : 0;
@@ -517,7 +375,7 @@ int partition_build(struct region *scratch, const struct process_facts *process,
         divide_mapping(&divider, i);
     }
     for (size_t i = 0; i < divider.arena_count; i++) {
-        divide_arena(partition, &process->glibc.arenas[i], &divider.arenas[i]);
+        arena_share_divide(&divider.arenas[i], &process->glibc.arenas[i], partition);
     }
     zend_layers_split(process, &partition->rss);
     zend_layers_split(process, &partition->pss);
