@@ -34,9 +34,10 @@ int facts_collect(struct facts_root *root, const char *target, unsigned what,
 
 /*
  * Reads every process of the host but kernel threads and zombies, largest resident set first.
- * Mappings, heaps and frames are never read. With COLLECT_ROLLUP the largest get their
- * smaps_rollup within a budget of time; the others have none, and a gap says how many. Errors
- * as above.
+ * Of all: name, parent, resident set. Status, title, program and cgroup only of the largest and
+ * of whoever may be in one pool with them; with COLLECT_ROLLUP smaps_rollup of the largest
+ * of these within a budget of time. The rest is absent, and gaps say for how many.
+ * Mappings, heaps and frames are never read. Errors as above.
  */
 int facts_collect_host(
     struct facts_root *root, unsigned what, struct facts *facts, struct error *error);

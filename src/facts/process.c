@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/number.h"
 #include "facts/cgroup.h"
@@ -30,11 +31,13 @@ static void set_fact(struct process_facts *process, enum process_fact id, uint64
     process->values[id] = (struct fact){.value = value, .state = FACT_OK};
 }
 
-static int take_stat(struct process_reader *reader, const struct process_stat *stat,
-    struct process_facts *process)
+int process_take_stat(struct process_reader *reader, int32_t pid,
+    const struct process_stat *stat, struct process_facts *process)
 {
     const struct host_facts *host = &reader->facts->host;
+    const uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
 
+    *process = (struct process_facts){.pid = pid, .cgroup_index = -1};
     process->parent_pid = stat->parent_pid;
     process->start_time_ticks = stat->start_time_ticks;
     process->run_state = stat->run_state;
@@ -45,6 +48,10 @@ static int take_stat(struct process_reader *reader, const struct process_stat *s
     }
     set_fact(process, PROCESS_FACT_MINOR_FAULTS, stat->minor_faults);
     set_fact(process, PROCESS_FACT_MAJOR_FAULTS, stat->major_faults);
+    set_fact(process, PROCESS_FACT_THREADS, stat->thread_count);
+    if (stat->resident_pages <= UINT64_MAX / page_bytes) {
+        set_fact(process, PROCESS_FACT_VM_RSS, stat->resident_pages * page_bytes);
+    }
     process->name = region_copy_text(&reader->facts->region, stat->name);
     return process->name == NULL ? -ENOMEM : 0;
 }
@@ -111,7 +118,7 @@ static int read_identity(struct process_reader *reader, struct process_folder *f
     struct process_facts *process)
 {
     struct region *region = &reader->facts->region;
-    int rc = take_stat(reader, &folder->stat, process);
+    int rc = process_take_stat(reader, folder->pid, &folder->stat, process);
 
     if (rc == 0) {
         rc = read_status(folder, process);

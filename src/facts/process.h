@@ -20,6 +20,13 @@ struct process_reader {
 };
 
 /*
+ * Fills process from its stat alone: who it is, its name, faults, threads and resident set.
+ * 0 or -ENOMEM.
+ */
+int process_take_stat(struct process_reader *reader, int32_t pid,
+    const struct process_stat *stat, struct process_facts *process);
+
+/*
  * Reads the process pid. A process which starts another program meanwhile is read again, a
  * few times. What is denied becomes a gap. 0; -ESRCH it is gone; -ENODATA it has no memory
  * of its own (zombie, kernel thread: run_state and kernel_thread are filled in); -EACCES
