@@ -382,7 +382,7 @@ static int read_once(struct glibc_arena_reader *arenas, struct attempt *attempt)
     }
     /* A thread inside malloc() holds the lock: what it leaves half done is no damage. */
     still = is_same_state(reader->layout, attempt->state, after) &&
-        glibc_half_word(after) == 0;
+            glibc_half_word(after) == 0;
     if (parts == 0) {
         judge_parts(arenas, still, attempt);
         return 0;

@@ -33,8 +33,9 @@ static int take_chunk(struct glibc_reader *reader, uint64_t chunk, uint64_t size
     return result;
 }
 
+/* held bounds the walk: a ring soon has more free bytes than the arena holds. */
 static int follow(struct glibc_reader *reader, uint64_t head, uint64_t chunk,
-    struct glibc_bin_sums *sums)
+    uint64_t held, struct glibc_bin_sums *sums)
 {
     while (chunk != head) {
         uint64_t header, next;
@@ -51,7 +52,8 @@ static int follow(struct glibc_reader *reader, uint64_t head, uint64_t chunk,
             return result == -EFAULT || result == -ENODATA ? -EBADMSG : result;
         }
         const uint64_t size = header & ~(uint64_t)GLIBC_SIZE_BITS;
-        if (size < GLIBC_CHUNK_MINIMUM_BYTES || size > glibc_maximum_bytes) {
+        if (size < GLIBC_CHUNK_MINIMUM_BYTES || size > glibc_maximum_bytes ||
+            sums->free_bytes > held) {
             return -EBADMSG;
         }
         result = take_chunk(reader, chunk, size, sums);
@@ -68,13 +70,14 @@ int glibc_bins_read(struct glibc_reader *reader, uint64_t address, const uint8_t
     struct glibc_bin_sums *sums)
 {
     const uint32_t bins = reader->layout->state.bins;
+    const uint64_t held = glibc_word(state + reader->layout->state.system_mem);
 
     *sums = (struct glibc_bin_sums){0};
     page_cache_reset(&reader->cache);
     for (uint32_t i = 0; i < GLIBC_BIN_COUNT; i++) {
         const uint64_t offset = bins + (uint64_t)i * GLIBC_BIN_BYTES;
         int result = follow(reader, address + offset - GLIBC_CHUNK_HEADER_BYTES,
-            glibc_word(state + offset), sums);
+            glibc_word(state + offset), held, sums);
         if (result < 0) {
             return result;
         }

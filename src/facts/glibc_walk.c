@@ -245,9 +245,13 @@ static void take_tcache(struct glibc_walk *walk, const uint8_t *chunk)
     }
 }
 
+/* Looks no further than the view: a forged top may be at the end of the address space. */
 static void find_next_fast(struct glibc_walk *walk)
 {
-    walk->next_fast = glibc_fast_next(walk->fast, walk->position.at, walk->stop);
+    const uint64_t end = walk->reader->window.end;
+
+    walk->next_fast = glibc_fast_next(
+        walk->fast, walk->position.at, end < walk->stop ? end : walk->stop);
 }
 
 /* The chunk at position.at, whatever it is. 0, or -ESTALE when it does not fit. */
@@ -302,6 +306,7 @@ static int take_chunk(struct glibc_walk *walk)
 static int load_window(struct glibc_walk *walk)
 {
     struct glibc_reader *reader = walk->reader;
+    int result;
 
     if (reader->loads_left == 0) {
         return -EBUSY;
@@ -309,8 +314,9 @@ static int load_window(struct glibc_walk *walk)
     reader->loads_left--;
     walk->checkpoints[walk->checkpoint_count % GLIBC_WALK_CHECKPOINTS] = walk->position;
     walk->checkpoint_count++;
+    result = heap_window_load(&reader->window, walk->position.at, walk->extent.end);
     find_next_fast(walk);
-    return heap_window_load(&reader->window, walk->position.at, walk->extent.end);
+    return result;
 }
 
 /* Back to where the walk was some windows ago, which are then read again. */

@@ -51,7 +51,7 @@ struct glibc_walk {
     const struct glibc_fast_set *fast;
     struct glibc_extent extent;
     uint64_t stop;      /* top, or the end of the extent */
-    uint64_t next_fast; /* the next chunk of a fast bin; stop: none */
+    uint64_t next_fast; /* the next chunk of a fast bin in the view; its end: none */
     struct glibc_position position;
     struct glibc_position checkpoints[GLIBC_WALK_CHECKPOINTS];
     uint64_t checkpoint_count; /* ever made; the newest ones are in the ring */

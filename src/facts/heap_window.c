@@ -16,7 +16,8 @@
 
 int heap_window_init(struct heap_window *window, struct memory *memory)
 {
-    *window = (struct heap_window){.memory = memory};
+    *window =
+        (struct heap_window){.memory = memory, .pages_left = heap_window_maximum_pages};
     window->data = malloc(HEAP_WINDOW_BYTES);
     window->bits = malloc(HEAP_WINDOW_BYTES / memory->page_bytes + 1);
     window->slice = malloc(HEAP_WINDOW_SLICE_PAGES);
@@ -94,7 +95,6 @@ int heap_window_load(struct heap_window *window, uint64_t address, uint64_t limi
         return result;
     }
     window->end = window->start + count * page;
-    window->loads++;
     return 0;
 }
 
@@ -109,10 +109,37 @@ static uint64_t count_bits(const uint8_t *bits, size_t count)
     return resident;
 }
 
+/* Counts [start, end), which may be populated, in slices. */
+static int count_slices(
+    struct heap_window *window, uint64_t start, uint64_t end, uint64_t *pages)
+{
+    const uint64_t page = window->memory->page_bytes;
+
+    while (start < end) {
+        size_t count = (end - start + page - 1) / page;
+        int result;
+        if (count > HEAP_WINDOW_SLICE_PAGES) {
+            count = HEAP_WINDOW_SLICE_PAGES;
+        }
+        if (window->pages_left < count) {
+            return -EBUSY;
+        }
+        window->pages_left -= count;
+        result = memory_pages(window->memory, start, count, window->slice);
+        if (result < 0) {
+            return result;
+        }
+        *pages += count_bits(window->slice, count);
+        start += count * page;
+    }
+    return 0;
+}
+
 int heap_window_count_resident(
     struct heap_window *window, uint64_t start, uint64_t end, uint64_t *pages)
 {
     const uint64_t page = window->memory->page_bytes;
+    uint64_t from, to;
 
     *pages = 0;
     if (start >= window->start && end <= window->end && start < end) {
@@ -120,18 +147,13 @@ int heap_window_count_resident(
             window->bits + (start - window->start) / page, (end - start) / page);
         return 0;
     }
-    while (start < end) {
-        size_t count = (end - start) / page;
-        int result;
-        if (count > HEAP_WINDOW_SLICE_PAGES) {
-            count = HEAP_WINDOW_SLICE_PAGES;
-        }
-        result = memory_pages(window->memory, start, count, window->slice);
+    while (start < end && memory_next_populated(window->memory, start, end, &from, &to) &&
+           to > start) {
+        int result = count_slices(window, from, to < end ? to : end, pages);
         if (result < 0) {
             return result;
         }
-        *pages += count_bits(window->slice, count);
-        start += count * page;
+        start = to;
     }
     return 0;
 }

@@ -23,9 +23,12 @@ struct heap_window {
     uint64_t end;
     uint8_t *data;
     uint8_t *bits;
-    uint8_t *slice; /* page bits outside the view, while they are counted */
-    uint64_t loads;
+    uint8_t *slice;      /* page bits outside the view, while they are counted */
+    uint64_t pages_left; /* that may still be counted */
 };
+
+/* 1 TiB of memory that may be populated; beyond it only a forged heap goes. */
+static const uint64_t heap_window_maximum_pages = UINT64_C(1) << 28;
 
 /* 0 or -ENOMEM. heap_window_release() may be called after either. */
 int heap_window_init(struct heap_window *window, struct memory *memory);
@@ -40,7 +43,8 @@ int heap_window_load(struct heap_window *window, uint64_t address, uint64_t limi
 
 /*
  * Pages of [start, end), both multiples of the page size, that are in memory and not the
- * page of zeroes; from the view where it covers them, else from the page map. 0 or -errno.
+ * page of zeroes; from the view where it covers them, else from the page map. 0; -EBUSY when
+ * heap_window_maximum_pages have been looked at in all; or -errno.
  */
 int heap_window_count_resident(
     struct heap_window *window, uint64_t start, uint64_t end, uint64_t *pages);

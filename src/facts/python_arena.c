@@ -199,6 +199,8 @@ int python_arena_read(
     if (!has_python(process)) {
         return 0;
     }
+    span_list_settle(process->spans, &process->span_count);
+    search.known_spans = process->span_count;
     for (size_t i = 0; i < process->mapping_count && result == 0; i++) {
         const struct mapping *mapping = &process->mappings[i];
         if ((mapping->permissions & (wanted | MAPPING_SHARED)) == wanted &&

@@ -91,8 +91,24 @@ static int image_pages(
     return 0;
 }
 
+static bool image_next_populated(struct memory *memory, uint64_t address, uint64_t end,
+    uint64_t *start, uint64_t *stop)
+{
+    const struct glibc_image *image = (const struct glibc_image *)(const void *)memory;
+
+    for (int i = 0; i < GLIBC_IMAGE_PARTS; i++) {
+        const struct mapping *mapping = &image->mappings[i];
+        if (mapping->end > address && mapping->start < end) {
+            *start = address > mapping->start ? address : mapping->start;
+            *stop = end < mapping->end ? end : mapping->end;
+            return true;
+        }
+    }
+    return false;
+}
+
 static const struct memory_operations image_operations = {
-    .read = image_read, .pages = image_pages};
+    .read = image_read, .pages = image_pages, .next_populated = image_next_populated};
 
 static uint8_t *place_of(
     const struct glibc_image *image, uint64_t address, uint64_t bytes)
