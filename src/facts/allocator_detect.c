@@ -84,7 +84,8 @@ static struct allocator_facts *note(
     detection->failed = detection->failed || evidence == NULL;
     if (!detection->present[kind]) {
         detection->present[kind] = true;
-        *found = (struct allocator_facts){.kind = kind, .evidence = evidence};
+        *found = (struct allocator_facts){.kind = kind};
+        found->evidence = evidence;
     }
     return found;
 }

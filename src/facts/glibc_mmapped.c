@@ -15,9 +15,10 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "facts/present_pages.h"
 #include "facts/span_list.h"
 
-enum { SCAN_PAGES = 1 << 15, SIZE_OFFSET = 8, SLICE_PAGES = 1024 };
+enum { SCAN_PAGES = 1 << 15, SIZE_OFFSET = 8 };
 
 /* prev_size of the first chunk: 0, and from 2.43 this mark for explicit huge pages. */
 static const uint64_t huge_page_mark = 1;
@@ -103,28 +104,23 @@ static int hop(
 static int scan(
     struct glibc_reader *reader, uint64_t at, uint64_t end, struct mmapped_sums *sums)
 {
-    const uint64_t page = reader->memory->page_bytes;
-    uint8_t bits[SLICE_PAGES];
+    struct present_pages pages;
+    int result;
 
-    while (at < end && sums->pages_left > 0) {
-        const uint64_t left = (end - at) / page, start = at;
-        const size_t count = left < SLICE_PAGES ? (size_t)left : SLICE_PAGES;
-        int result = memory_pages(reader->memory, at, count, bits);
-        if (result < 0 || count == 0) {
+    present_pages_init(&pages, reader->memory);
+    while (sums->pages_left > 0) {
+        uint64_t page;
+        result = present_pages_next(&pages, at, end, &page);
+        if (result <= 0) {
             return result;
         }
-        sums->pages_left -= sums->pages_left < count / 16 ? sums->pages_left : count / 16;
-        while (at < start + count * page && sums->pages_left > 0) {
-            const uint64_t before = at;
-            if ((bits[(at - start) / page] & PAGE_PRESENT) != 0) {
-                sums->pages_left--;
-                result = hop(reader, &at, end, sums);
-                if (result < 0) {
-                    return result;
-                }
-            }
-            at += at == before ? page : 0;
+        sums->pages_left--;
+        at = page;
+        result = hop(reader, &at, end, sums);
+        if (result < 0) {
+            return result;
         }
+        at += at == page ? reader->memory->page_bytes : 0;
     }
     return 0;
 }

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "facts/present_pages.h"
 #include "facts/span_list.h"
 
 enum {
@@ -22,7 +23,6 @@ enum {
     SIZE_CLASSES = 32,
     MAXIMUM_ARENA_INDEX = 1 << 20,
     MINIMUM_MAPPING_BYTES = 256 << 10,
-    SLICE_PAGES = 1024,
     SCAN_READS = 1 << 17, /* headers that are read in one process */
 };
 
@@ -146,27 +146,22 @@ static uint64_t behind_known(const struct arena_search *search, uint64_t address
 
 static int search_mapping(struct arena_search *search, const struct mapping *mapping)
 {
-    const uint64_t page = search->memory->page_bytes;
-    uint8_t bits[SLICE_PAGES];
+    struct present_pages pages;
     uint64_t at = mapping->start;
 
-    while (at < mapping->end && search->reads_left > 0) {
-        const uint64_t left = (mapping->end - at) / page, start = at;
-        const size_t count = left < SLICE_PAGES ? (size_t)left : SLICE_PAGES;
-        int result = memory_pages(search->memory, at, count, bits);
-        if (result < 0 || count == 0) {
+    present_pages_init(&pages, search->memory);
+    while (search->reads_left > 0) {
+        uint64_t page, next;
+        int result = present_pages_next(&pages, at, mapping->end, &page);
+        if (result <= 0) {
             return result;
         }
-        while (at < start + count * page) {
-            const uint64_t behind = behind_known(search, at);
-            uint64_t next = at + page;
-            if (behind != at) {
-                next = behind;
-            } else if ((bits[(at - start) / page] & PAGE_PRESENT) != 0) {
-                result = take_arena(search, at, mapping->end, &next);
-                if (result < 0) {
-                    return result;
-                }
+        at = behind_known(search, page);
+        if (at == page) {
+            next = page + search->memory->page_bytes;
+            result = take_arena(search, page, mapping->end, &next);
+            if (result < 0) {
+                return result;
             }
             at = next;
         }

@@ -8,6 +8,7 @@
 #include "glibc_image.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -340,7 +341,7 @@ void glibc_image_init(struct glibc_image *image, enum glibc_layout_id layout)
         MAPPING_READ | MAPPING_WRITE};
     static char *const paths[GLIBC_IMAGE_PARTS] = {
         heap_path, no_path, no_path, library_path, library_path};
-    char version[16];
+    char version[16] = {0};
 
     *image = (struct glibc_image){.layout = &glibc_layouts[layout],
         .memory = {.operations = &image_operations, .page_bytes = GLIBC_IMAGE_PAGE}};
@@ -356,10 +357,8 @@ void glibc_image_init(struct glibc_image *image, enum glibc_layout_id layout)
         }
         memset(image->present[i], PAGE_PRESENT, part_bytes[i] / GLIBC_IMAGE_PAGE);
     }
-    memcpy(version, "GLIBC_2.", 8);
-    version[8] = (char)('0' + image->layout->first_minor / 10);
-    version[9] = (char)('0' + image->layout->first_minor % 10);
-    memcpy(image->data[GLIBC_IMAGE_TEXT] + 100, version, 10);
+    (void)snprintf(version, sizeof(version), "GLIBC_2.%u", image->layout->first_minor);
+    memcpy(image->data[GLIBC_IMAGE_TEXT] + 100, version, sizeof(version));
     image->main_arena = part_starts[GLIBC_IMAGE_DATA] + ARENA_OFFSET;
     image->parameters = part_starts[GLIBC_IMAGE_DATA] + PARAMETERS_OFFSET;
     image->second_arena = part_starts[GLIBC_IMAGE_HEAP] + image->layout->heap_info_bytes;
