@@ -10,6 +10,7 @@
 #include "findings/glibc.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 
 #include "base/number.h"
 #include "base/quantity.h"
@@ -25,6 +26,7 @@ enum {
     PINNED_WARN_PERCENT = 25,
     TOPS_MIN_PERCENT = 5,
     TOPS_WARN_PERCENT = 15,
+    CAPPED_ARENAS = 2, /* for each process: from more on, a cap is the advice */
 };
 
 static const uint64_t retained_min_bytes = 8 * FINDING_MIB;
@@ -65,16 +67,22 @@ static const struct process_facts *most_to_trim(const struct snapshot *snapshot)
     return best;
 }
 
-/* What follows from the numbers: which part goes back by which means. */
-static const char *retained_fix(
-    struct finding_list *list, const struct snapshot *snapshot)
+/*
+ * malloc_trim for once; for the future fewer arenas where there are several (thresholds do
+ * nothing for holes in the middle), else thresholds.
+ */
+static const char *retained_fix(struct finding_list *list,
+    const struct snapshot *snapshot, const struct glibc_total *total)
 {
     static const struct fix_variable thresholds[] = {
         {"MALLOC_TRIM_THRESHOLD_", "131072"},
         {"MALLOC_MMAP_THRESHOLD_", "131072"},
     };
+    static const struct fix_variable cap[] = {{"MALLOC_ARENA_MAX", "2"}};
     const struct process_facts *process = most_to_trim(snapshot);
-    const char *lasting = fix_environment(list, snapshot, thresholds, 2);
+    const bool many = total->arenas / CAPPED_ARENAS > snapshot->member_count;
+    const char *lasting = many ? fix_environment(list, snapshot, cap, 1)
+                               : fix_environment(list, snapshot, thresholds, 2);
 
     return finding_printf(list,
         "# once, now (the program stands still for some seconds)\n"
@@ -121,7 +129,7 @@ int rule_glibc_retained(const struct snapshot *snapshot, struct finding_list *li
     finding_predict(&finding,
         number_subtract(total.trim_gain_bytes, total.plus_minus_bytes),
         number_add(total.trim_gain_bytes, total.plus_minus_bytes), CONFIDENCE_MEASURED);
-    finding.fix = retained_fix(list, snapshot);
+    finding.fix = retained_fix(list, snapshot, &total);
     finding.verify = finding_printf(list,
         "strata explain %s: free_resident is smaller by that much, in_use is the same",
         fix_target(list, snapshot));

@@ -53,7 +53,8 @@ const struct rule rule_table[] = {
         .threshold = "info: 8 MiB and 10 % of resident; warn: 64 MiB and 20 %",
         .evidence = "trim_gain: what malloc_trim(0) gives back now; top_untrimmable: "
                     "unused ends of arenas that it never touches; in_use: handed out",
-        .fix = "malloc_trim(0) in the program, or a lower trim threshold",
+        .fix = "malloc_trim(0) in the program; fewer arenas, or lower thresholds for one "
+               "arena",
         .text =
             "malloc keeps freed memory for the next allocation. It returns memory by "
             "itself "

@@ -140,6 +140,7 @@ static void retained_speaks_from_a_tenth_on(void **state)
     assert_int_equal(evidence_of(finding, "top_untrimmable"), 1 * MIB);
     assert_int_equal(finding->pid, 812);
     assert_non_null(strstr(finding->fix, "gdb -p 812 "));
+    assert_non_null(strstr(finding->fix, "MALLOC_TRIM_THRESHOLD_=131072"));
 
     set_rss(fixture, 101 * MIB);
     assert_silent(fixture, "glibc-retained");
@@ -186,6 +187,20 @@ static void arenas_speak_when_a_cap_would_help(void **state)
     assert_speaks(fixture, "glibc-arenas", SEVERITY_INFO);
     set_rss(fixture, 4 * GIB);
     assert_silent(fixture, "glibc-arenas");
+}
+
+/* Thresholds do nothing for holes in sixteen arenas. */
+static void retained_in_many_arenas_is_cured_by_fewer(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct finding *finding;
+
+    add_arenas(fixture, 16, 16 * MIB);
+    set_rss(fixture, 320 * MIB);
+    finding = finding_of(fixture, "glibc-retained");
+    assert_non_null(finding);
+    assert_non_null(strstr(finding->fix, "MALLOC_ARENA_MAX=2"));
+    assert_null(strstr(finding->fix, "THRESHOLD"));
 }
 
 static void arenas_are_silent_where_a_cap_is_no_advice(void **state)
@@ -600,6 +615,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(retained_speaks_from_a_tenth_on),
         TEST(arenas_speak_when_a_cap_would_help),
+        TEST(retained_in_many_arenas_is_cured_by_fewer),
         TEST(arenas_are_silent_where_a_cap_is_no_advice),
         TEST(pinned_heap_names_the_block),
         TEST(threshold_speaks_when_it_grew_and_keeps_memory),
