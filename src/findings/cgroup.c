@@ -29,9 +29,33 @@ struct closeness {
     uint64_t usage;
     uint64_t firm; /* cannot be reclaimed; usage when that is not known */
     bool firm_known;
+    uint64_t lazy; /* given up with MADV_FREE: not in firm */
     uint64_t kills;
     bool ancestor; /* the limit is not the cgroup's own */
 };
+
+static uint64_t value_of(const struct cgroup_facts *cgroup, enum cgroup_fact id)
+{
+    const struct fact *fact = &cgroup->values[id];
+
+    return fact_is_known(fact) ? fact->value : 0;
+}
+
+/*
+ * Memory given up with MADV_FREE: still anonymous and charged, but on the list of inactive
+ * file pages (lru_lazyfree, mm/swap.c). So what the file lists hold beyond the page cache
+ * is that, and it is dropped without I/O before anything is killed.
+ */
+static uint64_t lazily_freed(const struct cgroup_facts *cgroup)
+{
+    const uint64_t lists = number_add(value_of(cgroup, CGROUP_FACT_INACTIVE_FILE),
+        value_of(cgroup, CGROUP_FACT_ACTIVE_FILE));
+    const uint64_t cache = number_subtract(
+        value_of(cgroup, CGROUP_FACT_FILE), value_of(cgroup, CGROUP_FACT_SHMEM));
+
+    return number_smaller(
+        number_subtract(lists, cache), value_of(cgroup, CGROUP_FACT_ANON));
+}
 
 /* False when there is no limit, or its distance is not known. */
 static bool measure(const struct snapshot *snapshot, struct closeness *close)
@@ -68,6 +92,8 @@ static bool measure(const struct snapshot *snapshot, struct closeness *close)
         close->usage = used > close->usage ? used : close->usage;
     }
     close->firm = close->firm_known ? container->non_reclaimable.value : close->usage;
+    close->lazy = close->firm_known ? lazily_freed(cgroup) : 0;
+    close->firm = number_subtract(close->firm, close->lazy);
     return true;
 }
 
@@ -141,6 +167,9 @@ static void add_numbers(struct finding *finding, const struct closeness *close,
     finding_add_fact(finding, "headroom", &container->headroom);
     finding_add_percent(finding, "share_of_limit", close->firm, close->limit);
     finding_add_count(finding, "oom_kills", close->kills);
+    if (close->lazy > 0) {
+        finding_add_bytes(finding, "lazily_freed", close->lazy);
+    }
     if (close->ancestor && container->facts->limit_path != NULL) {
         finding_add_text(finding, "limit_is_of", container->facts->limit_path);
     }

@@ -257,7 +257,8 @@ const struct rule rule_table[] = {
             "a process was killed; critical: 90 % cannot be reclaimed",
         .evidence =
             "non_reclaimable: usage less page cache and reclaimable kernel objects, "
-            "with shared memory and dirty pages; first_to_be_killed: highest oom_score",
+            "with shared memory and dirty pages; lazily_freed: of it, given up with "
+            "MADV_FREE; first_to_be_killed: highest oom_score",
         .fix = "MemoryMax or mem_limit with a quarter above what cannot be reclaimed",
         .text =
             "Usage at the limit is normal for a cgroup that reads files. What matters is "

@@ -452,6 +452,15 @@ static void the_limit_is_compared_with_what_stays(void **state)
     assert_speaks(fixture, "cgroup-near-limit", SEVERITY_WARN);
     set_cgroup(fixture, 1000 * MIB, 950 * MIB, 200 * MIB, 150 * MIB);
     assert_speaks(fixture, "cgroup-near-limit", SEVERITY_CRITICAL);
+    /* Given up with MADV_FREE: anonymous, and on the list of inactive file pages. */
+    set_cgroup(fixture, 1000 * MIB, 950 * MIB, 0, 0);
+    fixture->cgroup->values[CGROUP_FACT_ANON] = fact_ok(940 * MIB);
+    assert_speaks(fixture, "cgroup-near-limit", SEVERITY_CRITICAL);
+    fixture->cgroup->values[CGROUP_FACT_INACTIVE_FILE] = fact_ok(600 * MIB);
+    assert_speaks(fixture, "cgroup-near-limit", SEVERITY_INFO);
+    assert_int_equal(
+        evidence_of(finding_of(fixture, "cgroup-near-limit"), "lazily_freed"), 600 * MIB);
+    fixture->cgroup->values[CGROUP_FACT_INACTIVE_FILE] = fact_ok(0);
     /* Nobody died of page cache. */
     set_cgroup(fixture, 1000 * MIB, 100 * MIB, 0, 0);
     fixture->cgroup->values[CGROUP_FACT_EVENTS_OOM_KILL] = fact_ok(3);
