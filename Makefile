@@ -2,7 +2,7 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: all test demo fuzz bench install clean format tidy check-all
+.PHONY: all test test-matrix demo fuzz bench install clean format tidy check-all
 
 # The program and the libraries, as users get them, in build/release.
 all:
@@ -14,6 +14,10 @@ all:
 test:
 	tools/setup test
 	tools/run-tests
+
+# The tests of PHP against versions from another Debian, unpacked once into a cache folder.
+test-matrix:
+	tools/test-matrix
 
 # The main job on real input: before, predicted, after.
 demo:

@@ -10,16 +10,22 @@ import tool
 STATES = 100
 LIMIT = 768 << 20
 PAGE = 4096
-HERE = os.path.dirname(os.path.abspath(__file__))
+SCRIPT = os.environ.get("STRATA_PHP_SCRIPT") or os.path.join(
+    os.path.dirname(os.path.abspath(__file__)), "php", "states.php")
+
+
+def php_command():
+    """Debian's own PHP, or the one that tools/test-matrix names."""
+    named = os.environ.get("STRATA_PHP", "").split()
+    return named or [servers.program("php8.2", "php8.2-cli")]
 
 
 class Script:
     """php running states.php, one line in and one line out."""
 
     def __init__(self, *options):
-        php = servers.program("php8.2", "php8.2-cli")
         self.process = subprocess.Popen(
-            [php, "-d", f"memory_limit={LIMIT}", *options, os.path.join(HERE, "php", "states.php")],
+            [*php_command(), "-d", f"memory_limit={LIMIT}", *options, SCRIPT],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
         self.ask("begin")
 
