@@ -140,8 +140,9 @@ static void add_relatives(struct choice *choice)
 int host_choice_add_relatives(
     const struct facts *facts, struct region *region, bool *chosen)
 {
-    struct choice choice = {.facts = facts, .chosen = chosen};
+    struct choice choice = {.facts = facts};
 
+    choice.chosen = chosen;
     if (facts->process_count == 0) {
         return 0;
     }
