@@ -30,6 +30,7 @@ enum {
     NONCONTIGUOUS_FLAG = 2,
     FLAGS_OFFSET = 4,
     MAXIMUM_RANGES = 16,
+    OBJECT_ALIGNMENT = 32,
     MIXED_BINS = 4, /* that may change while they are copied */
 };
 
@@ -244,10 +245,21 @@ static bool is_plausible(struct glibc_reader *reader, const struct candidate *ca
            memory_read_word(reader->memory, top + WORD_BYTES, &header) == 0;
 }
 
+/* Compilers align large static objects; a struct that starts elsewhere is less likely one. */
+static bool is_aligned(const struct candidate *candidate)
+{
+    return candidate->address % OBJECT_ALIGNMENT == 0;
+}
+
 static bool is_better(const struct candidate *candidate, const struct candidate *best)
 {
-    return best->address == 0 || candidate->ring.closed ||
-           candidate->ring.count > best->ring.count;
+    if (best->address == 0 || candidate->ring.closed) {
+        return true;
+    }
+    if (candidate->ring.count != best->ring.count) {
+        return candidate->ring.count > best->ring.count;
+    }
+    return is_aligned(candidate) && !is_aligned(best);
 }
 
 /* Bins were seen at address: which state layout makes them the bins of an arena? */

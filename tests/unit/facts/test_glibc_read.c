@@ -253,6 +253,24 @@ static void ends_rings_that_never_close(void **state)
     }
 }
 
+/* Even when the only other arena is rubbish, main_arena is found at its right place. */
+static void knows_main_arena_without_a_ring(void **state)
+{
+    static const enum glibc_layout_id layouts[] = {
+        GLIBC_LAYOUT_2_26, GLIBC_LAYOUT_2_35, GLIBC_LAYOUT_2_43};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
+        begin(layouts[i]);
+        memset(reading.image.data[GLIBC_IMAGE_HEAP], 0xa5, GLIBC_IMAGE_HEAP_BYTES);
+        assert_int_equal(read_image()->state, FACT_MALFORMED);
+        assert_int_equal(reading.process.glibc.arena_count, 1);
+        compare(&reading.process.glibc.arenas[0], &reading.image.expected_main);
+        assert_int_equal(reading.process.glibc.layout, layouts[i]);
+        end();
+    }
+}
+
 /* Lists of freed blocks: loops, and pointers into nowhere. */
 static void admits_torn_fast_bins(void **state)
 {
@@ -432,6 +450,7 @@ int main(void)
         cmocka_unit_test(refuses_tops_in_nowhere),
         cmocka_unit_test(refuses_heaps_that_lie),
         cmocka_unit_test(ends_rings_that_never_close),
+        cmocka_unit_test(knows_main_arena_without_a_ring),
         cmocka_unit_test(admits_torn_fast_bins),
         cmocka_unit_test(reads_no_more_arenas_than_it_may),
         cmocka_unit_test(states_how_unsure_it_is_of_a_busy_arena),
