@@ -218,6 +218,12 @@ static void realloc_peaks(void **state)
     assert_int_equal(test_stats(heap).used_bytes, 2 * CHUNK + 24);
     assert_int_equal(test_stats(heap).peak_used_bytes, 2 * CHUNK + 24);
     strata_free(heap, block);
+    strata_heap_reset_peak(heap);
+    block = strata_alloc(heap, 10 * PAGE);
+    block = strata_realloc(heap, block, 100);
+    assert_int_equal(test_stats(heap).used_bytes, 112);
+    assert_int_equal(test_stats(heap).peak_used_bytes, 10 * PAGE);
+    strata_free(heap, block);
     strata_heap_delete(heap);
 }
 
