@@ -43,10 +43,10 @@ struct strata__sizeclass {
 };
 
 struct strata__page_class {
-    uint32_t magic;       /* ceil(2^32 / block bytes); 0: not for the fast path */
-    uint16_t limit_bytes; /* from the run's start to the end of its last block */
-    uint8_t bin;
-    uint8_t back_pages; /* from the run's start to this page */
+    uint32_t magic; /* ceil(2^32 / block bytes); 0: not for the fast path */
+    uint32_t shift; /* of this page from the run's first block; wraps below zero */
+    uint32_t bin;
+    uint32_t back_pages; /* of this page from the run's first page */
 };
 
 extern const struct strata__sizeclass strata__sizeclasses[STRATA__BINS];
@@ -65,24 +65,31 @@ static inline size_t strata__pages_of(size_t bytes)
     return bytes / STRATA__PAGE_BYTES + (bytes % STRATA__PAGE_BYTES != 0);
 }
 
+/* Blocks lie at the end of their run: what is too short for a block comes first. */
+static inline size_t strata__run_waste(size_t pages, size_t blocks, size_t block_bytes)
+{
+    return pages * STRATA__PAGE_BYTES - blocks * block_bytes;
+}
+
+/* Distance of the address from the run's first block; wraps when it lies before it. */
 static inline uint32_t strata__run_offset(
     const struct strata__page_class *class, const void *address)
 {
-    return ((uint32_t) class->back_pages << STRATA__PAGE_BITS) +
-           (uint32_t)((uintptr_t)address & (STRATA__PAGE_BYTES - 1));
+    return class->shift + (uint32_t)((uintptr_t)address & (STRATA__PAGE_BYTES - 1));
 }
 
 /*
- * Does a block start at `offset` (from the run's start, below 2^15)? Lemire, Kaser and
- * Kurz, "Faster remainder by direct computation" (2019): the low half of
- * offset * ceil(2^32 / d) is below that magic number just for multiples of d; the high
- * half is the quotient. sizeclass_test.c proves both for every class and offset. A class
- * without small blocks has magic 0, so the answer is no.
+ * Does a block start at `offset` (from the run's first block, between minus the block
+ * size and 2^15)? Lemire, Kaser and Kurz, "Faster remainder by direct computation"
+ * (2019): the low half of offset * ceil(2^32 / d) is below that magic number just for
+ * multiples of d; the high half is the quotient. It is not for the offsets below zero, so
+ * that no second test is needed. sizeclass_test.c proves it for every class and offset. A
+ * class without small blocks has magic 0, so the answer is no.
  */
 static inline int strata__is_block_start(
     const struct strata__page_class *class, uint32_t offset)
 {
-    return (offset * class->magic < class->magic) & (offset < class->limit_bytes);
+    return offset * class->magic < class->magic;
 }
 
 static inline uint32_t strata__block_index(

@@ -79,17 +79,27 @@ static uint32_t block_bytes(const struct run *run)
     return strata__sizeclasses[run->class->bin].block_bytes;
 }
 
+/* The run's first block. */
+static char *blocks_of(const struct strata_heap *heap, uint32_t first, unsigned bin)
+{
+    const struct strata__sizeclass *class = &strata__sizeclasses[bin];
+    return run_start(heap, first) + strata__run_waste(class->compact_pages,
+                                        class->compact_blocks, class->block_bytes);
+}
+
 static void *block_at(
     const struct strata_heap *heap, const struct run *run, uint32_t index)
 {
-    return run_start(heap, run->first) + (size_t)index * block_bytes(run);
+    return blocks_of(heap, run->first, run->class->bin) +
+           (size_t)index * block_bytes(run);
 }
 
 static uint32_t index_of(
     const struct strata_heap *heap, const struct run *run, const void *block)
 {
-    return strata__block_index(run->class,
-        (uint32_t)((uintptr_t)block - (uintptr_t)run_start(heap, run->first)));
+    return strata__block_index(
+        run->class, (uint32_t)((uintptr_t)block -
+                               (uintptr_t)blocks_of(heap, run->first, run->class->bin)));
 }
 
 uint32_t strata__slab_run_of(const struct strata_heap *heap, const void *address)
@@ -251,7 +261,8 @@ void *strata__slab_start_run(struct strata_heap *heap, unsigned bin, uint32_t fi
     for (uint32_t page = 1; page < class->compact_pages; page++) {
         words[page] = class->compact_class + page;
     }
-    return strata__heap_carve(heap, bin, run_start(heap, first), class->compact_blocks);
+    return strata__heap_carve(
+        heap, bin, blocks_of(heap, first, bin), class->compact_blocks);
 }
 
 static void return_block(struct strata_heap *heap, void *block)

@@ -34,8 +34,10 @@ static void *zend_refill(struct strata_heap *heap, unsigned bin)
     for (uint32_t i = 0; i < class->zend_pages; i++) {
         chunk->map[first + i] = class->zend_class + i;
     }
-    return strata__heap_carve(
-        heap, bin, strata__chunk_page(chunk, first), class->zend_blocks);
+    char *start = strata__chunk_page(chunk, first);
+    size_t waste =
+        strata__run_waste(class->zend_pages, class->zend_blocks, class->block_bytes);
+    return strata__heap_carve(heap, bin, start + waste, class->zend_blocks);
 }
 
 /* Never asked for: the lists grow until gc or the end of the request takes from them. */

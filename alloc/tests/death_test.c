@@ -147,11 +147,11 @@ static void interior_huge(struct strata_heap *heap)
     strata_free(heap, (char *)strata_alloc(heap, 9 * MIB) + CHUNK);
 }
 
-/* The end of a page which is too short for a block. */
-static void behind_last_block(struct strata_heap *heap)
+/* The start of a page, which is too short for a block. */
+static void before_first_block(struct strata_heap *heap)
 {
     char *block = strata_alloc(heap, 24);
-    strata_free(heap, (char *)((uintptr_t)block & ~(PAGE - 1)) + 170 * 24);
+    strata_free(heap, (char *)((uintptr_t)block & ~(PAGE - 1)));
 }
 
 #if !defined(STRATA__ASAN)
@@ -224,7 +224,7 @@ static const struct death deaths[] = {
     {"interior large", interior_large, "inside a block"},
     {"interior large 16", interior_large_16, "inside a block"},
     {"interior huge", interior_huge, "block"},
-    {"behind last block", behind_last_block, "inside a block"},
+    {"before first block", before_first_block, "inside a block"},
 #if !defined(STRATA__ASAN)
     {"write after free", write_after_free, "write to a free block"},
     {"overflow by one", overflow_by_one, "write to a free block"},

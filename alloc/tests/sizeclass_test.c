@@ -43,17 +43,21 @@ static void bins_of_all_sizes(void **state)
 static void check_run(unsigned class, unsigned bin, unsigned pages, unsigned blocks)
 {
     unsigned size = strata__sizeclasses[bin].block_bytes;
+    long waste = (long)(pages * PAGE) - (long)(blocks * size);
+    assert_true(waste >= 0 && waste < (long)size);
     for (unsigned page = 0; page < pages; page++) {
         const struct strata__page_class *entry = &strata__page_classes[class + page];
         assert_int_equal(entry->bin, bin);
         assert_int_equal(entry->back_pages, page);
-        assert_int_equal(
-            strata__run_offset(entry, (char *)(5 * PAGE + 17)), page * PAGE + 17);
-        assert_int_equal(entry->limit_bytes, blocks * size);
-        for (uint32_t offset = 0; offset < 8 * STRATA__PAGE_BYTES; offset++) {
-            int start = offset % size == 0 && offset < blocks * size;
-            assert_int_equal(strata__is_block_start(entry, offset), start);
-            assert_int_equal(strata__block_index(entry, offset), offset / size);
+        for (uintptr_t in_page = 0; in_page < PAGE; in_page++) {
+            long offset = (long)(page * PAGE + in_page) - waste;
+            uint32_t found = strata__run_offset(entry, (char *)(77 * PAGE + in_page));
+            assert_int_equal(found, (uint32_t)offset);
+            int start = offset >= 0 && offset % (long)size == 0;
+            assert_int_equal(strata__is_block_start(entry, found), start);
+            if (offset >= 0) {
+                assert_int_equal(strata__block_index(entry, found), offset / (long)size);
+            }
         }
     }
 }
@@ -74,8 +78,11 @@ static void page_classes(void **state)
                          class->compact_blocks * (unsigned)class->block_bytes;
         assert_true(waste * 8 <= class->compact_pages * STRATA__PAGE_BYTES);
     }
-    assert_false(strata__is_block_start(&strata__page_classes[STRATA__CLASS_FREE], 0));
-    assert_false(strata__is_block_start(&strata__page_classes[STRATA__CLASS_LARGE], 0));
+    for (uint32_t offset = 0; offset < PAGE; offset++) {
+        for (unsigned class = 0; class < STRATA__CLASS_SMALL; class ++) {
+            assert_false(strata__is_block_start(&strata__page_classes[class], offset));
+        }
+    }
 }
 
 int main(void)
