@@ -128,6 +128,9 @@ static int scan_process(struct frame_scan *scan, const struct process_facts *pro
     if (process->mappings_state == FACT_DENIED) {
         return -EACCES; /* a sum without it would be too small */
     }
+    if (process->mappings_state == FACT_ABSENT) {
+        return -ENOENT;
+    }
     int rc = process_folder_open(scan->root, process->pid, &folder);
     if (rc != 0) {
         return rc;

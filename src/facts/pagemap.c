@@ -272,6 +272,10 @@ bool pagemap_next_populated(struct pagemap *pagemap, uint64_t address, uint64_t 
         range.end <= end) {
         *start = range.start;
         *stop = range.end;
+        const uint64_t slice_bytes = PAGEMAP_SLICE * pagemap->page_bytes;
+        if (*stop - *start < slice_bytes) {
+            *stop = end - *start < slice_bytes ? end : *start + slice_bytes;
+        }
     }
     return true;
 }

@@ -42,7 +42,8 @@ int pagemap_bits(struct pagemap *pagemap, uint64_t address, size_t count, uint8_
 
 /*
  * The first piece of [address, end) that may hold resident pages: skips what the kernel knows
- * to be empty, so that terabytes of reserved address space cost nothing. True with *start
+ * to be empty, so that terabytes of reserved address space cost nothing. Small holes are not
+ * skipped: a piece is at least a slice long, unless end is nearer. True with *start
  * and *stop, or false when there is none. Without PAGEMAP_SCAN: all of it.
  */
 bool pagemap_next_populated(struct pagemap *pagemap, uint64_t address, uint64_t end,

@@ -171,11 +171,16 @@ static int read_mappings(struct process_reader *reader, struct process_folder *f
     return 0;
 }
 
+static bool needs_mappings(const struct process_reader *reader)
+{
+    return (reader->what &
+               (COLLECT_SMAPS | COLLECT_ALLOCATOR | COLLECT_HEAPS | COLLECT_FRAMES)) != 0;
+}
+
 /* More than the few files that every process of a host is read by. */
 static bool is_close_look(const struct process_reader *reader)
 {
-    return (reader->what &
-               (COLLECT_ROLLUP | COLLECT_SMAPS | COLLECT_ALLOCATOR | COLLECT_HEAPS)) != 0;
+    return (reader->what & COLLECT_ROLLUP) != 0 || needs_mappings(reader);
 }
 
 static int read_steps(struct process_reader *reader, struct process_folder *folder,
@@ -193,7 +198,7 @@ static int read_steps(struct process_reader *reader, struct process_folder *fold
     if (rc == 0 && (what & COLLECT_ROLLUP) != 0) {
         rc = read_source(reader, folder, "smaps_rollup", smaps_rollup_parse, process);
     }
-    if (rc == 0 && (what & (COLLECT_SMAPS | COLLECT_ALLOCATOR | COLLECT_HEAPS)) != 0) {
+    if (rc == 0 && needs_mappings(reader)) {
         rc = read_mappings(reader, folder, process);
     }
     if (rc == 0 && (what & (COLLECT_ALLOCATOR | COLLECT_HEAPS)) != 0) {

@@ -328,6 +328,11 @@ static void frames_of_one_process_are_its_resident_set(void **state)
         region_release(&facts.region);
     }
     assert_true(equal);
+    /* The mappings are read for their frames alone, too. */
+    assert_int_equal(collect_pid(child.pid, COLLECT_FRAMES, &facts, &error), 0);
+    assert_int_equal(facts.exclusive_bytes.state, FACT_OK);
+    assert_true(facts.exclusive_bytes.value >= (PRIVATE_MIB + SHARED_MIB) * MIB);
+    region_release(&facts.region);
     child_end(&child);
 }
 
