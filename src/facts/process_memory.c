@@ -30,6 +30,10 @@ static int read_glibc(
         gap_add_failure(reader->facts, reader->root, "glibc", process, rc);
         return 0;
     }
+    /* What a broken ring or a damaged arena hides is missing from every sum. */
+    if (rc == 0 && process->glibc.state == FACT_MALFORMED) {
+        gap_add(reader->facts, "glibc", process->pid, FACT_MALFORMED, process->glibc.why);
+    }
     return rc;
 }
 
