@@ -23,12 +23,16 @@
 
 #define FLAGS_KEY "VmFlags:"
 
+/* Room for what is mapped between counting and reading. */
+enum { SPARE_MAPPINGS = 64 };
+
 struct smaps_parser {
     struct region *region;
     struct process_facts *process;
     struct mapping *current; /* NULL: before the first, or one that is skipped */
     bool current_clipped;
     uint64_t last_end;
+    size_t capacity; /* of process->mappings */
 };
 
 static void finish_mapping(struct smaps_parser *parser)
@@ -59,6 +63,33 @@ static char *store_path(struct smaps_parser *parser, const char *path)
     return region_copy_text(parser->region, path);
 }
 
+/* Room for count mappings in all; what is there already is kept. */
+static bool reserve(struct smaps_parser *parser, size_t count)
+{
+    struct process_facts *process = parser->process;
+    struct mapping *grown = region_alloc(parser->region, count * sizeof(*grown));
+
+    if (grown == NULL) {
+        return false;
+    }
+    if (process->mapping_count > 0) {
+        memcpy(grown, process->mappings, process->mapping_count * sizeof(*grown));
+    }
+    process->mappings = grown;
+    parser->capacity = count;
+    return true;
+}
+
+static struct mapping *next_place(struct smaps_parser *parser)
+{
+    const size_t count = parser->process->mapping_count;
+
+    if (count == parser->capacity && !reserve(parser, count * 2 + SPARE_MAPPINGS)) {
+        return NULL;
+    }
+    return &parser->process->mappings[count];
+}
+
 static int start_mapping(struct smaps_parser *parser, char *line)
 {
     struct process_facts *process = parser->process;
@@ -82,8 +113,7 @@ static int start_mapping(struct smaps_parser *parser, char *line)
         return -EFBIG;
     }
     mapping.path = store_path(parser, path);
-    struct mapping *place = region_grow(parser->region, &process->mappings,
-        process->mapping_count, FACTS_MAX_MAPPINGS, sizeof(*place));
+    struct mapping *place = next_place(parser);
     if (place == NULL || mapping.path == NULL) {
         return -ENOMEM;
     }
@@ -146,6 +176,29 @@ int smaps_parse(
     return end_parser(&parser, true, rc);
 }
 
+/*
+ * The lines of maps. A struct mapping is large and there may be 65,000 of them: an array
+ * that grows by doubling would take three times the memory of one of the right size.
+ */
+static size_t count_mappings(struct process_folder *folder, struct line_reader *reader)
+{
+    char *line = NULL;
+    size_t count = 0;
+    int fd = process_folder_open_file(folder, "maps");
+
+    if (fd < 0) {
+        return 0;
+    }
+    line_reader_init(reader, fd);
+    while (count < FACTS_MAX_MAPPINGS && line_reader_next(reader, &line) == 0 &&
+           line != NULL) {
+        count++;
+    }
+    close(fd);
+    folder->root->bytes_read += reader->bytes_read;
+    return count;
+}
+
 static int open_mappings(struct process_folder *folder, bool *with_values)
 {
     int fd = *with_values ? process_folder_open_file(folder, "smaps") : -ENOENT;
@@ -170,8 +223,11 @@ int smaps_read(struct process_folder *folder, bool with_values, struct region *r
     if (fd < 0) {
         return end_parser(&parser, false, fd);
     }
-    line_reader_init(&reader, fd);
-    int rc = line_reader_next(&reader, &line);
+    int rc = -ENOMEM;
+    if (reserve(&parser, count_mappings(folder, &reader) + SPARE_MAPPINGS)) {
+        line_reader_init(&reader, fd);
+        rc = line_reader_next(&reader, &line);
+    }
     while (rc == 0 && line != NULL) {
         rc = parse_line(&parser, line);
         if (rc == 0) {

@@ -185,6 +185,29 @@ static void text_that_is_none_is_malformed(void **state)
     assert_int_equal(test->process.mapping_count, 0);
 }
 
+static void many_mappings_keep_their_order_and_numbers(void **state)
+{
+    enum { MANY = 1000 };
+    struct smaps_test *test = *state;
+    struct buffer text;
+
+    buffer_init(&text);
+    for (unsigned i = 0; i < MANY; i++) {
+        buffer_printf(&text, "%x-%x rw-p 00000000 00:00 0 /f%u\nRss: %u kB\n",
+            (i + 1) * 0x2000, (i + 1) * 0x2000 + 0x1000, i / 2, i);
+    }
+    assert_int_equal(parse(test, buffer_text(&text)), 0);
+    buffer_release(&text);
+    assert_int_equal(test->process.mapping_count, MANY);
+    for (uint64_t i = 0; i < MANY; i++) {
+        const struct mapping *mapping = &test->process.mappings[i];
+        assert_int_equal(mapping->start, (i + 1) * 0x2000);
+        assert_int_equal(mapping->values[MAPPING_FACT_RSS].value, i * KIB);
+        /* A path is stored once for neighbours that share it. */
+        assert_true(i % 2 == 0 || mapping->path == mapping[-1].path);
+    }
+}
+
 static void what_was_read_before_a_bad_line_stays(void **state)
 {
     struct smaps_test *test = *state;
@@ -229,6 +252,8 @@ int main(void)
             keys_do_not_match_by_their_start, open_odd, close_odd),
         cmocka_unit_test_setup_teardown(
             text_that_is_none_is_malformed, open_odd, close_odd),
+        cmocka_unit_test_setup_teardown(
+            many_mappings_keep_their_order_and_numbers, open_odd, close_odd),
         cmocka_unit_test_setup_teardown(
             what_was_read_before_a_bad_line_stays, open_odd, close_odd),
         cmocka_unit_test(rollup_rows_are_told_apart),
