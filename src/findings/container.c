@@ -150,7 +150,7 @@ int rule_shmem_charged(const struct snapshot *snapshot, struct finding_list *lis
     }
     shmem = &cgroup->values[CGROUP_FACT_SHMEM];
     usage = &cgroup->values[CGROUP_FACT_USAGE];
-    limit = &cgroup->values[CGROUP_FACT_LIMIT];
+    limit = &snapshot->container.limit;
     if (!fact_is_known(shmem) || !fact_is_known(usage) ||
         shmem->value < shmem_min_bytes ||
         !at_least_percent(shmem->value, usage->value, SHMEM_MIN_PERCENT)) {

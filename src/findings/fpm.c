@@ -33,7 +33,7 @@ static uint64_t memory_there_is(const struct snapshot *snapshot, const char **wh
 
     *what = "the machine";
     if (snapshot->container.facts != NULL) {
-        const struct fact *limit = &snapshot->container.facts->values[CGROUP_FACT_LIMIT];
+        const struct fact *limit = &snapshot->container.limit;
         if (fact_is_known(limit) && (bytes == 0 || limit->value < bytes)) {
             bytes = limit->value;
             *what = "its cgroup";

@@ -139,6 +139,14 @@ static struct fact headroom_figure(const struct cgroup_facts *facts)
     return known(number_subtract(limit->value, usage->value));
 }
 
+/* Facts from elsewhere than our reader may know the cgroup's own limit only. */
+static struct fact limit_figure(const struct cgroup_facts *facts)
+{
+    const struct fact *effective = &facts->values[CGROUP_FACT_LIMIT_EFFECTIVE];
+
+    return fact_is_known(effective) ? *effective : facts->values[CGROUP_FACT_LIMIT];
+}
+
 struct container_view container_view_of(const struct cgroup_facts *facts)
 {
     struct container_view view = {.facts = facts};
@@ -151,6 +159,7 @@ struct container_view container_view_of(const struct cgroup_facts *facts)
     view.kubelet = kubelet_figure(facts);
     view.podman = facts->values[CGROUP_FACT_USAGE];
     view.non_reclaimable = non_reclaimable_figure(facts);
+    view.limit = limit_figure(facts);
     view.headroom = headroom_figure(facts);
     return view;
 }

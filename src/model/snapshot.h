@@ -66,6 +66,7 @@ struct container_view {
     struct fact podman;    /* usage */
     struct fact
         non_reclaimable; /* usage - file + shmem + file_dirty + writeback - slab_reclaimable */
+    struct fact limit;    /* hard: the smallest of the cgroup's own and its ancestors' */
     struct fact headroom; /* limit - usage */
 };
 

@@ -29,9 +29,18 @@ static struct quantity amount(const struct page *page, uint64_t bytes)
     return quantity_bytes(bytes, page->style->exact_bytes);
 }
 
+/* The limit that counts is not the cgroup's own. */
+static bool is_of_ancestor(const struct cgroup_facts *facts)
+{
+    const struct fact *own = &facts->values[CGROUP_FACT_LIMIT];
+    const struct fact *effective = &facts->values[CGROUP_FACT_LIMIT_EFFECTIVE];
+
+    return is_known(effective) && (!is_known(own) || effective->value < own->value);
+}
+
 static void limit_line(struct page *page, const struct container_view *view)
 {
-    const struct fact *limit = &view->facts->values[CGROUP_FACT_LIMIT];
+    const struct fact *limit = &view->limit;
     char scratch[BILL_TEXT_BYTES];
     const char *name = bill_name(view->facts, scratch);
 
@@ -44,8 +53,9 @@ static void limit_line(struct page *page, const struct container_view *view)
         page_printf(page, INK_DIM, "%s%s", page_separator(page),
             limit->state == FACT_ABSENT ? "no limit" : "limit unknown");
     } else {
-        page_printf(page, INK_DIM, "%slimit %s", page_separator(page),
-            amount(page, limit->value).text);
+        page_printf(page, INK_DIM, "%slimit %s%s", page_separator(page),
+            amount(page, limit->value).text,
+            is_of_ancestor(view->facts) ? " of a cgroup above it" : "");
         if (is_known(&view->headroom)) {
             page_printf(
                 page, INK_DIM, ", %s left", amount(page, view->headroom.value).text);
@@ -121,8 +131,7 @@ void container_text(struct page *page, const struct snapshot *snapshot)
         return;
     }
     limit_line(page, view);
-    if (view->facts->container_id != NULL ||
-        is_known(&view->facts->values[CGROUP_FACT_LIMIT])) {
+    if (view->facts->container_id != NULL || is_known(&view->limit)) {
         figures(page, view);
     }
     charged_kinds(page, &snapshot->layers[LAYER_CHARGED]);

@@ -134,6 +134,9 @@ static void headroom_is_that_of_the_tightest_ancestor(void **state)
     assert_figure(container_view_of(&cgroup).headroom, 400 * MIB);
     set(&cgroup, CGROUP_FACT_HEADROOM, 10 * MIB);
     assert_figure(container_view_of(&cgroup).headroom, 10 * MIB);
+    assert_figure(container_view_of(&cgroup).limit, 900 * MIB);
+    set(&cgroup, CGROUP_FACT_LIMIT_EFFECTIVE, 600 * MIB);
+    assert_figure(container_view_of(&cgroup).limit, 600 * MIB);
 }
 
 static void charged_parts_sum_to_usage(void **state)

@@ -223,6 +223,7 @@ static void fill_database_container(struct sample *sample)
         .kubelet = ok(MIB(772)),
         .podman = ok(MIB(972)),
         .non_reclaimable = ok(MIB(691)),
+        .limit = ok(MIB(1024)),
         .headroom = ok(MIB(52)),
     };
 }
