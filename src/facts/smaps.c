@@ -223,11 +223,10 @@ int smaps_read(struct process_folder *folder, bool with_values, struct region *r
     if (fd < 0) {
         return end_parser(&parser, false, fd);
     }
-    int rc = -ENOMEM;
-    if (reserve(&parser, count_mappings(folder, &reader) + SPARE_MAPPINGS)) {
-        line_reader_init(&reader, fd);
-        rc = line_reader_next(&reader, &line);
-    }
+    const bool reserved =
+        reserve(&parser, count_mappings(folder, &reader) + SPARE_MAPPINGS);
+    line_reader_init(&reader, fd);
+    int rc = reserved ? line_reader_next(&reader, &line) : -ENOMEM;
     while (rc == 0 && line != NULL) {
         rc = parse_line(&parser, line);
         if (rc == 0) {
