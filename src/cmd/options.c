@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/bug.h"
 #include "base/number.h"
 #include "cmd/exit_code.h"
 #include "cmd/message.h"
@@ -214,6 +215,7 @@ int options_parse(
             return refuse(options, value, argv);
         }
         const struct option_row *row = row_of(value);
+        BUG_IF(row == NULL);
         if (row->bit != 0 && (command->options & row->bit) == 0) {
             return wrong(options, "this command does not take option", argv[optind - 1]);
         }
