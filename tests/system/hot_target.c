@@ -30,6 +30,8 @@ struct hot_counter {
     _Alignas(COUNTER_BYTES) _Atomic uint64_t live_bytes;
     _Atomic uint64_t operations;
     _Atomic uint64_t filled;
+    _Atomic uint64_t least_bytes; /* of live_bytes, since an observer last wrote here */
+    _Atomic uint64_t most_bytes;
 };
 
 struct worker {
@@ -51,7 +53,19 @@ static size_t block_bytes(uint64_t random)
 {
     uint64_t kind = random >> 32;
 
-    return kind % 64 == 0 ? 1024 + random % 65536 : 8 + random % 1500;
+    return kind % 64 == 0 ? 1024 + random % 8192 : 8 + random % 1500;
+}
+
+static void note_bounds(struct hot_counter *counter)
+{
+    uint64_t live = atomic_load_explicit(&counter->live_bytes, memory_order_relaxed);
+
+    if (live < atomic_load_explicit(&counter->least_bytes, memory_order_relaxed)) {
+        atomic_store_explicit(&counter->least_bytes, live, memory_order_relaxed);
+    }
+    if (live > atomic_load_explicit(&counter->most_bytes, memory_order_relaxed)) {
+        atomic_store_explicit(&counter->most_bytes, live, memory_order_relaxed);
+    }
 }
 
 static void change_slot(struct worker *worker, size_t slot)
@@ -73,6 +87,7 @@ static void change_slot(struct worker *worker, size_t slot)
         atomic_fetch_add_explicit(&counter->live_bytes,
             malloc_usable_size(block) + CHUNK_HEADER_BYTES, memory_order_relaxed);
     }
+    note_bounds(counter);
 }
 
 static void *work(void *argument)

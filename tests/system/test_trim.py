@@ -1,8 +1,8 @@
 """What strata says malloc_trim(0) would give back is what it gives back."""
+import concurrent.futures
 import os
 import re
 import subprocess
-import threading
 import unittest
 
 import servers
@@ -16,7 +16,7 @@ QUERIES = [
     "SELECT a.table_name, a.column_name FROM information_schema.columns a"
     " JOIN information_schema.tables b ON a.table_name = b.table_name"
     " ORDER BY a.column_name, b.table_name LIMIT 2000",
-    "SELECT GROUP_CONCAT(REPEAT(seq, 20)) FROM seq_1_to_20000",
+    "SELECT GROUP_CONCAT(REPEAT(seq, 20)) FROM mysql.seq_1_to_20000",
     "SELECT table_schema, COUNT(DISTINCT column_name) FROM information_schema.columns GROUP BY 1",
 ]
 
@@ -70,11 +70,8 @@ class Trim(unittest.TestCase):
                 connection.close()
 
         with servers.mariadb("--thread-cache-size=0") as server:
-            threads = [threading.Thread(target=churn, args=(server.path,)) for _ in range(12)]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
+            with concurrent.futures.ThreadPoolExecutor(12) as pool:
+                list(pool.map(churn, [server.path] * 12))
             servers.wait_until(lambda: not self.connections(server.path), "the last connection")
             self.check(server.pid, lambda: trim_by_debugger(server.pid))
 
