@@ -16,24 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
 #include "cmd/terminal.h"
 #include "present/safe_text.h"
-
-static int write_all(int descriptor, const char *data, size_t bytes)
-{
-    while (bytes > 0) {
-        ssize_t written = write(descriptor, data, bytes);
-        if (written < 0) {
-            if (errno == EINTR) {
-                continue;
-            }
-            return -errno;
-        }
-        data += written;
-        bytes -= (size_t)written;
-    }
-    return 0;
-}
 
 /* The lines of text, safe to show, each with its end. */
 static void append_lines(struct buffer *lines, const char *text)
@@ -68,7 +53,7 @@ void complain(const char *format, ...)
     buffer_append_text(&lines, "strata: ");
     append_lines(&lines, bytes >= 0 ? text : strerror(ENOMEM));
     /* There is nowhere left to report that standard error cannot be written. */
-    (void)write_all(STDERR_FILENO, buffer_text(&lines), lines.length_bytes);
+    (void)descriptor_write_all(STDERR_FILENO, buffer_text(&lines), lines.length_bytes);
     buffer_release(&lines);
     if (bytes >= 0) {
         free(text);
@@ -89,7 +74,7 @@ int print_buffer(const struct buffer *buffer)
         return cannot_write(-ENOMEM);
     }
     return cannot_write(
-        write_all(STDOUT_FILENO, buffer_text(buffer), buffer->length_bytes));
+        descriptor_write_all(STDOUT_FILENO, buffer_text(buffer), buffer->length_bytes));
 }
 
 int print_end(void)

@@ -9,7 +9,8 @@
 
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "base/descriptor.h"
 
 void line_reader_init(struct line_reader *reader, int fd)
 {
@@ -31,12 +32,10 @@ static int fill(struct line_reader *reader)
     if (reader->length_bytes == LINE_READER_BYTES) {
         return -EINVAL;
     }
-    do {
-        got = read(reader->fd, reader->buffer + reader->length_bytes,
-            LINE_READER_BYTES - reader->length_bytes);
-    } while (got < 0 && errno == EINTR);
+    got = descriptor_read(reader->fd, reader->buffer + reader->length_bytes,
+        LINE_READER_BYTES - reader->length_bytes);
     if (got < 0) {
-        return -errno;
+        return (int)got;
     }
     reader->at_end = got == 0;
     reader->length_bytes += (size_t)got;

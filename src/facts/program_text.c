@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/bug.h"
+#include "base/descriptor.h"
 
 enum { PIECE_BYTES = 1 << 20, MAXIMUM_FILE_BYTES = 512 << 20 };
 
@@ -36,15 +37,9 @@ static int search(int fd, char *data, struct program_text *texts, size_t count)
     uint64_t total = 0;
 
     while (total < MAXIMUM_FILE_BYTES) {
-        const ssize_t got = read(fd, data + kept, PIECE_BYTES);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got < 0) {
-            return -errno;
-        }
-        if (got == 0) {
-            return 0;
+        const ssize_t got = descriptor_read(fd, data + kept, PIECE_BYTES);
+        if (got <= 0) {
+            return (int)got;
         }
         const size_t bytes = kept + (size_t)got;
         if (mark(data, bytes, texts, count)) {

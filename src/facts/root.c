@@ -11,9 +11,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
 #include "facts_types/fact.h"
 
-enum { READ_STEP_BYTES = 64 << 10, PATH_BYTES = 4096 };
+enum { PATH_BYTES = 4096 };
 
 static int open_folder(const char *directory, const char *name)
 {
@@ -57,30 +58,6 @@ void facts_root_close(struct facts_root *root)
     root->sys_fd = -1;
 }
 
-static int read_to_end(int fd, size_t maximum_bytes, struct buffer *buffer)
-{
-    for (;;) {
-        char *place = buffer_reserve(buffer, READ_STEP_BYTES);
-        if (place == NULL) {
-            return -ENOMEM;
-        }
-        ssize_t got = read(fd, place, READ_STEP_BYTES);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got < 0) {
-            return -errno;
-        }
-        if (got == 0) {
-            return 0;
-        }
-        if ((size_t)got > maximum_bytes - buffer->length_bytes) {
-            return -EFBIG;
-        }
-        buffer_commit(buffer, (size_t)got);
-    }
-}
-
 int facts_read_file(struct facts_root *root, int directory_fd, const char *name,
     size_t maximum_bytes, struct buffer *buffer)
 {
@@ -98,7 +75,7 @@ int facts_read_descriptor(
     struct facts_root *root, int fd, size_t maximum_bytes, struct buffer *buffer)
 {
     buffer_reset(buffer);
-    int rc = read_to_end(fd, maximum_bytes, buffer);
+    int rc = descriptor_read_all(fd, maximum_bytes, buffer);
     root->bytes_read += buffer->length_bytes;
     return rc;
 }

@@ -15,48 +15,24 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/descriptor.h"
 #include "record/capture.h"
-
-enum { READ_STEP_BYTES = 256 << 10 };
 
 static bool is_dash(const char *path)
 {
     return strcmp(path, "-") == 0;
 }
 
-/* One byte past the limit is read, so that capture_read() sees and refuses the excess. */
-static int read_all(int fd, struct buffer *buffer)
-{
-    while (buffer->length_bytes <= CAPTURE_MAX_BYTES) {
-        char *place = buffer_reserve(buffer, READ_STEP_BYTES);
-        if (place == NULL) {
-            return -ENOMEM;
-        }
-        ssize_t got = read(fd, place, READ_STEP_BYTES);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got < 0) {
-            return -errno;
-        }
-        if (got == 0) {
-            return 0;
-        }
-        buffer_commit(buffer, (size_t)got);
-    }
-    return 0;
-}
-
 static int load_text(const char *path, struct buffer *buffer)
 {
     if (is_dash(path)) {
-        return read_all(STDIN_FILENO, buffer);
+        return descriptor_read_all(STDIN_FILENO, CAPTURE_MAX_BYTES, buffer);
     }
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
         return -errno;
     }
-    int rc = read_all(fd, buffer);
+    int rc = descriptor_read_all(fd, CAPTURE_MAX_BYTES, buffer);
     close(fd);
     return rc;
 }
@@ -68,30 +44,16 @@ int capture_load(const char *path, struct facts *facts, struct error *error)
 
     buffer_init(&buffer);
     rc = load_text(path, &buffer);
-    if (rc != 0) {
+    if (rc == -EFBIG) {
+        (void)error_set(error, rc, "cannot read capture '%s': it is larger than %d MiB",
+            path, CAPTURE_MAX_BYTES >> 20);
+    } else if (rc != 0) {
         (void)error_set(error, rc, "cannot read capture '%s': %s", path, strerror(-rc));
     } else {
         rc = capture_read(path, buffer_text(&buffer), buffer.length_bytes, facts, error);
     }
     buffer_release(&buffer);
     return rc;
-}
-
-static int write_all(int fd, const struct buffer *buffer)
-{
-    size_t done = 0;
-
-    while (done < buffer->length_bytes) {
-        ssize_t put = write(fd, buffer->data + done, buffer->length_bytes - done);
-        if (put < 0 && errno == EINTR) {
-            continue;
-        }
-        if (put < 0) {
-            return -errno;
-        }
-        done += (size_t)put;
-    }
-    return 0;
 }
 
 static int close_written(int fd, int rc)
@@ -106,7 +68,9 @@ static int save_in_place(const char *path, const struct buffer *buffer)
 {
     int fd = open(path, O_WRONLY | O_CLOEXEC);
 
-    return fd < 0 ? -errno : close_written(fd, write_all(fd, buffer));
+    return fd < 0 ? -errno
+                  : close_written(
+                        fd, descriptor_write_all(fd, buffer->data, buffer->length_bytes));
 }
 
 static int save_and_rename(const char *path, const struct buffer *buffer)
@@ -122,7 +86,9 @@ static int save_and_rename(const char *path, const struct buffer *buffer)
         return -ENOMEM;
     }
     fd = mkostemp(temporary.data, O_CLOEXEC); /* mode 0600 */
-    rc = fd < 0 ? -errno : close_written(fd, write_all(fd, buffer));
+    rc = fd < 0 ? -errno
+                : close_written(
+                      fd, descriptor_write_all(fd, buffer->data, buffer->length_bytes));
     if (rc == 0 && rename(temporary.data, path) != 0) {
         rc = -errno;
     }
@@ -138,7 +104,7 @@ static int save_text(const char *path, const struct buffer *buffer)
     struct stat status;
 
     if (is_dash(path)) {
-        return write_all(STDOUT_FILENO, buffer);
+        return descriptor_write_all(STDOUT_FILENO, buffer->data, buffer->length_bytes);
     }
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
         return save_in_place(path, buffer);
