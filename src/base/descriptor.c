@@ -32,6 +32,7 @@ int descriptor_read_all(int fd, size_t maximum_bytes, struct buffer *buffer)
         }
         if (buffer->length_bytes > maximum_bytes ||
             (size_t)got > maximum_bytes - buffer->length_bytes) {
+            *place = '\0'; /* the buffer stays a text of what was committed */
             return -EFBIG;
         }
         buffer_commit(buffer, (size_t)got);
