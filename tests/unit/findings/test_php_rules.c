@@ -9,31 +9,29 @@
 #include <cmocka.h>
 
 #include "facts_builder.h"
-#include "findings/finding.h"
+#include "judged.h"
 
 enum { CHUNK = 2 << 20, PAGE = 4096 };
 
 struct fixture {
-    struct facts facts;
+    struct judged judged;
     struct process_facts *process;
     struct zend_heap_facts heap;
     struct fpm_pool_facts pools[2];
     struct fpm_worker_facts worker;
-    struct snapshot snapshot;
-    struct finding_list list;
 };
 
 static int setup(void **state)
 {
     struct fixture *fixture = calloc(1, sizeof(*fixture));
 
-    builder_init(&fixture->facts);
-    fixture->process = builder_process(&fixture->facts, 4711, "php-fpm8.2");
-    builder_set_rss(builder_mapping(&fixture->facts, fixture->process, 0x7f0000000000,
-                        64 * MIB, "rw-p", ""),
+    builder_init(&fixture->judged.facts);
+    fixture->process = builder_process(&fixture->judged.facts, 4711, "php-fpm8.2");
+    builder_set_rss(builder_mapping(&fixture->judged.facts, fixture->process,
+                        0x7f0000000000, 64 * MIB, "rw-p", ""),
         40 * MIB);
     fixture->process->title =
-        region_copy_text(&fixture->facts.region, "php-fpm: pool www");
+        region_copy_text(&fixture->judged.facts.region, "php-fpm: pool www");
     fixture->heap = (struct zend_heap_facts){
         .state = FACT_OK,
         .resident_state = FACT_OK,
@@ -59,52 +57,12 @@ static int setup(void **state)
     return 0;
 }
 
-static void forget_findings(struct fixture *fixture)
-{
-    finding_list_release(&fixture->list);
-    snapshot_release(&fixture->snapshot);
-}
-
 static int teardown(void **state)
 {
     struct fixture *fixture = *state;
 
-    forget_findings(fixture);
-    builder_release(&fixture->facts);
+    judged_release(&fixture->judged);
     free(fixture);
-    return 0;
-}
-
-static const struct finding *finding_of(struct fixture *fixture, const char *id)
-{
-    forget_findings(fixture);
-    assert_non_null(rule_find(id));
-    assert_int_equal(snapshot_build(&fixture->facts, &fixture->snapshot), 0);
-    assert_int_equal(findings_run(&fixture->snapshot, &fixture->list), 0);
-    for (size_t i = 0; i < fixture->list.count; i++) {
-        if (strcmp(fixture->list.items[i].rule->id, id) == 0) {
-            return &fixture->list.items[i];
-        }
-    }
-    return NULL;
-}
-
-static void assert_speaks(struct fixture *fixture, const char *id, enum severity severity)
-{
-    const struct finding *finding = finding_of(fixture, id);
-
-    assert_non_null(finding);
-    assert_int_equal(finding->severity, severity);
-}
-
-static int64_t evidence(const struct finding *finding, const char *name)
-{
-    for (size_t i = 0; i < finding->evidence_count; i++) {
-        if (strcmp(finding->evidence[i].name, name) == 0) {
-            return finding->evidence[i].value;
-        }
-    }
-    fail_msg("no evidence '%s'", name);
     return 0;
 }
 
@@ -117,22 +75,22 @@ static void the_limit_is_compared_with_real_and_not_with_used(void **state)
     heap->limit_bytes.value = 16777216;
     heap->used_bytes = 14119640;
     heap->real_bytes = heap->peak_real_bytes = 14696448;
-    const struct finding *finding = finding_of(fixture, "php-near-limit");
+    const struct finding *finding = judged_finding(&fixture->judged, "php-near-limit");
     assert_non_null(finding);
     assert_int_equal(finding->severity, SEVERITY_CRITICAL);
-    assert_int_equal(evidence(finding, "headroom_used"), 2657576);
-    assert_int_equal(evidence(finding, "headroom_real"), 16777216 - 14696448);
+    assert_int_equal(evidence_of(finding, "headroom_used"), 2657576);
+    assert_int_equal(evidence_of(finding, "headroom_real"), 16777216 - 14696448);
     /* one byte more of limit than the next chunk needs: tight, and not yet refused */
     heap->limit_bytes.value = heap->real_bytes + CHUNK;
-    assert_speaks(fixture, "php-near-limit", SEVERITY_WARN);
+    assert_speaks(&fixture->judged, "php-near-limit", SEVERITY_WARN);
     heap->limit_bytes.value = heap->real_bytes + CHUNK - 1;
-    assert_speaks(fixture, "php-near-limit", SEVERITY_CRITICAL);
+    assert_speaks(&fixture->judged, "php-near-limit", SEVERITY_CRITICAL);
     heap->limit_bytes.value = 10 * (uint64_t)heap->real_bytes;
-    assert_null(finding_of(fixture, "php-near-limit"));
+    assert_silent(&fixture->judged, "php-near-limit");
     heap->peak_real_bytes = heap->limit_bytes.value / 100 * 95;
-    assert_speaks(fixture, "php-near-limit", SEVERITY_WARN);
+    assert_speaks(&fixture->judged, "php-near-limit", SEVERITY_WARN);
     heap->limit_bytes.state = FACT_ABSENT; /* memory_limit=-1 */
-    assert_null(finding_of(fixture, "php-near-limit"));
+    assert_silent(&fixture->judged, "php-near-limit");
 }
 
 static void one_mebibyte_strings_are_a_cliff(void **state)
@@ -145,16 +103,16 @@ static void one_mebibyte_strings_are_a_cliff(void **state)
     heap->real_bytes = 31 * (uint64_t)CHUNK;
     heap->used_bytes = 32 * MIB;
     heap->free_pages = 31 * 254;
-    assert_speaks(fixture, "php-chunk-cliff", SEVERITY_WARN);
+    assert_speaks(&fixture->judged, "php-chunk-cliff", SEVERITY_WARN);
     heap->half_chunks = 3;
-    assert_null(finding_of(fixture, "php-chunk-cliff"));
+    assert_silent(&fixture->judged, "php-chunk-cliff");
     heap->third_chunks = 1;
-    assert_speaks(fixture, "php-chunk-cliff", SEVERITY_WARN);
+    assert_speaks(&fixture->judged, "php-chunk-cliff", SEVERITY_WARN);
     heap->free_pages = heap->real_bytes / PAGE / 4 - 1;
-    assert_null(finding_of(fixture, "php-chunk-cliff"));
+    assert_silent(&fixture->judged, "php-chunk-cliff");
     heap->free_pages++;
     heap->state = FACT_STALE; /* then the page map is not known */
-    assert_null(finding_of(fixture, "php-chunk-cliff"));
+    assert_silent(&fixture->judged, "php-chunk-cliff");
 }
 
 static void idle_workers_keep_chunks(void **state)
@@ -165,15 +123,15 @@ static void idle_workers_keep_chunks(void **state)
     heap->cached_chunks = 10;
     heap->real_bytes = 11 * (uint64_t)CHUNK;
     heap->cached_resident_bytes = 8 * MIB;
-    const struct finding *finding = finding_of(fixture, "php-idle-cache");
+    const struct finding *finding = judged_finding(&fixture->judged, "php-idle-cache");
     assert_non_null(finding);
     assert_int_equal(finding->predicted_low_bytes, 8 * MIB);
     assert_int_equal(finding->confidence, CONFIDENCE_MEASURED);
     heap->cached_resident_bytes--;
-    assert_null(finding_of(fixture, "php-idle-cache"));
+    assert_silent(&fixture->judged, "php-idle-cache");
     heap->cached_resident_bytes++;
     heap->used_bytes = MIB; /* busy: it may need them right now */
-    assert_null(finding_of(fixture, "php-idle-cache"));
+    assert_silent(&fixture->judged, "php-idle-cache");
 }
 
 static void a_collection_promises_what_leaves_the_process(void **state)
@@ -184,45 +142,46 @@ static void a_collection_promises_what_leaves_the_process(void **state)
     heap->real_bytes = 200 * MIB;
     heap->gc_bytes = 180 * MIB;
     heap->gc_resident_bytes = 0; /* one survivor in each chunk */
-    const struct finding *finding = finding_of(fixture, "php-collectable");
+    const struct finding *finding = judged_finding(&fixture->judged, "php-collectable");
     assert_non_null(finding);
     assert_int_equal(finding->severity, SEVERITY_INFO);
     assert_int_equal(finding->predicted_high_bytes, 0);
     heap->deep_state = FACT_STALE;
-    assert_null(finding_of(fixture, "php-collectable"));
+    assert_silent(&fixture->judged, "php-collectable");
 }
 
 static void all_pools_share_the_memory_there_is(void **state)
 {
     struct fixture *fixture = *state;
-    struct fact *memory = &fixture->facts.host.values[HOST_FACT_MEM_TOTAL];
+    struct fact *memory = &fixture->judged.facts.host.values[HOST_FACT_MEM_TOTAL];
 
-    fixture->facts.fpm_pools = fixture->pools;
-    fixture->facts.fpm_pool_count = 2;
+    fixture->judged.facts.fpm_pools = fixture->pools;
+    fixture->judged.facts.fpm_pool_count = 2;
     /* 40 workers, 128 MiB each by the live heap */
     *memory = (struct fact){.value = 40 * 128 * MIB, .state = FACT_OK};
-    const struct finding *finding = finding_of(fixture, "fpm-worst-case");
+    const struct finding *finding = judged_finding(&fixture->judged, "fpm-worst-case");
     assert_non_null(finding);
-    assert_int_equal(evidence(finding, "max_children"), 40);
+    assert_int_equal(evidence_of(finding, "max_children"), 40);
     memory->value++;
-    assert_null(finding_of(fixture, "fpm-worst-case"));
+    assert_silent(&fixture->judged, "fpm-worst-case");
     /* the pool's own setting wins over the heap that was read */
     fixture->pools[1].memory_limit_bytes =
         (struct fact){.value = 256 * MIB, .state = FACT_OK};
-    assert_speaks(fixture, "fpm-worst-case", SEVERITY_INFO);
+    assert_speaks(&fixture->judged, "fpm-worst-case", SEVERITY_INFO);
     memory->state = FACT_DENIED;
-    assert_null(finding_of(fixture, "fpm-worst-case"));
+    assert_silent(&fixture->judged, "fpm-worst-case");
 }
 
 static void an_opcache_size_in_a_pool_is_named(void **state)
 {
     struct fixture *fixture = *state;
 
-    fixture->facts.fpm_pools = fixture->pools;
-    fixture->facts.fpm_pool_count = 2;
-    assert_null(finding_of(fixture, "fpm-opcache-in-pool"));
+    fixture->judged.facts.fpm_pools = fixture->pools;
+    fixture->judged.facts.fpm_pool_count = 2;
+    assert_silent(&fixture->judged, "fpm-opcache-in-pool");
     fixture->pools[1].opcache_size_in_pool = true;
-    const struct finding *finding = finding_of(fixture, "fpm-opcache-in-pool");
+    const struct finding *finding =
+        judged_finding(&fixture->judged, "fpm-opcache-in-pool");
     assert_non_null(finding);
     assert_non_null(strstr(finding->summary, "'shop'"));
 }
@@ -231,15 +190,15 @@ static void the_status_page_is_set_beside_the_heap(void **state)
 {
     struct fixture *fixture = *state;
 
-    fixture->facts.fpm_pools = fixture->pools;
-    fixture->facts.fpm_pool_count = 1;
+    fixture->judged.facts.fpm_pools = fixture->pools;
+    fixture->judged.facts.fpm_pool_count = 1;
     fixture->worker.last_request_memory =
         (struct fact){.value = 12582912, .state = FACT_OK};
-    assert_null(finding_of(fixture, "fpm-status-memory")); /* nothing was cached */
+    assert_silent(&fixture->judged, "fpm-status-memory"); /* nothing was cached */
     fixture->heap.cached_chunks = 5;
-    assert_speaks(fixture, "fpm-status-memory", SEVERITY_INFO);
+    assert_speaks(&fixture->judged, "fpm-status-memory", SEVERITY_INFO);
     fixture->worker.pid = 1; /* not one of the members */
-    assert_null(finding_of(fixture, "fpm-status-memory"));
+    assert_silent(&fixture->judged, "fpm-status-memory");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

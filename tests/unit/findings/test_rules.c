@@ -9,86 +9,30 @@
 #include <cmocka.h>
 
 #include "facts_builder.h"
-#include "findings/finding.h"
+#include "judged.h"
 
 struct fixture {
-    struct facts facts;
+    struct judged judged;
     struct process_facts *process;
     struct cgroup_facts *cgroup;
-    struct snapshot snapshot;
-    struct finding_list list;
 };
 
 static int setup(void **state)
 {
     struct fixture *fixture = calloc(1, sizeof(*fixture));
 
-    builder_init(&fixture->facts);
-    fixture->process = builder_process(&fixture->facts, 812, "server");
+    builder_init(&fixture->judged.facts);
+    fixture->process = builder_process(&fixture->judged.facts, 812, "server");
     *state = fixture;
     return 0;
-}
-
-static void forget_findings(struct fixture *fixture)
-{
-    finding_list_release(&fixture->list);
-    snapshot_release(&fixture->snapshot);
 }
 
 static int teardown(void **state)
 {
     struct fixture *fixture = *state;
 
-    forget_findings(fixture);
-    builder_release(&fixture->facts);
+    judged_release(&fixture->judged);
     free(fixture);
-    return 0;
-}
-
-/* The finding of that rule on the facts as they are now, or NULL. */
-static const struct finding *finding_of(struct fixture *fixture, const char *id)
-{
-    forget_findings(fixture);
-    assert_non_null(rule_find(id));
-    assert_int_equal(snapshot_build(&fixture->facts, &fixture->snapshot), 0);
-    assert_int_equal(findings_run(&fixture->snapshot, &fixture->list), 0);
-    for (size_t i = 0; i < fixture->list.count; i++) {
-        if (strcmp(fixture->list.items[i].rule->id, id) == 0) {
-            return &fixture->list.items[i];
-        }
-    }
-    return NULL;
-}
-
-static void assert_speaks(struct fixture *fixture, const char *id, enum severity severity)
-{
-    const struct finding *finding = finding_of(fixture, id);
-
-    if (finding == NULL) {
-        fail_msg("'%s' is silent", id);
-    } else if (finding->severity != severity) {
-        fail_msg("'%s' says %s", id, severity_names[finding->severity]);
-    }
-}
-
-static void assert_silent(struct fixture *fixture, const char *id)
-{
-    const struct finding *finding = finding_of(fixture, id);
-
-    if (finding != NULL) {
-        fail_msg("'%s' says: %s", id, finding->summary);
-    }
-}
-
-static int64_t evidence_of(const struct finding *finding, const char *name)
-{
-    assert_non_null(finding);
-    for (size_t i = 0; i < finding->evidence_count; i++) {
-        if (strcmp(finding->evidence[i].name, name) == 0) {
-            return finding->evidence[i].value;
-        }
-    }
-    fail_msg("no evidence '%s'", name);
     return 0;
 }
 
@@ -103,7 +47,7 @@ static void assert_range(const struct finding *finding, uint64_t low, uint64_t h
 /* A mapping of size, resident with rss, that is a bss: explained, and nobody's topic. */
 static struct mapping *add_data(struct fixture *fixture, uint64_t rss)
 {
-    struct mapping *mapping = builder_mapping(&fixture->facts, fixture->process,
+    struct mapping *mapping = builder_mapping(&fixture->judged.facts, fixture->process,
         UINT64_C(0x600000000000), 8 * GIB, "rw-p", "[anon:x]");
 
     builder_set_rss(mapping, rss);
@@ -123,7 +67,7 @@ static void retained_speaks_from_a_tenth_on(void **state)
 {
     struct fixture *fixture = *state;
     struct glibc_arena *arena =
-        builder_arena(&fixture->facts, fixture->process, true, 200 * MIB);
+        builder_arena(&fixture->judged.facts, fixture->process, true, 200 * MIB);
     const struct finding *finding;
 
     arena->in_use_bytes = 120 * MIB;
@@ -132,8 +76,8 @@ static void retained_speaks_from_a_tenth_on(void **state)
     arena->trim_gain_bytes = 7 * MIB;
     arena->top_trimmable_bytes = 3 * MIB;
     set_rss(fixture, 100 * MIB);
-    assert_speaks(fixture, "glibc-retained", SEVERITY_INFO);
-    finding = finding_of(fixture, "glibc-retained");
+    assert_speaks(&fixture->judged, "glibc-retained", SEVERITY_INFO);
+    finding = judged_finding(&fixture->judged, "glibc-retained");
     assert_range(finding, 7 * MIB, 7 * MIB);
     assert_int_equal(finding->confidence, CONFIDENCE_MEASURED);
     assert_int_equal(evidence_of(finding, "free_resident"), 10 * MIB);
@@ -143,25 +87,25 @@ static void retained_speaks_from_a_tenth_on(void **state)
     assert_non_null(strstr(finding->fix, "MALLOC_TRIM_THRESHOLD_=131072"));
 
     set_rss(fixture, 101 * MIB);
-    assert_silent(fixture, "glibc-retained");
+    assert_silent(&fixture->judged, "glibc-retained");
 
     arena->free_resident_bytes = arena->trim_gain_bytes = 60 * MIB;
     set_rss(fixture, 320 * MIB);
-    assert_speaks(fixture, "glibc-retained", SEVERITY_WARN);
+    assert_speaks(&fixture->judged, "glibc-retained", SEVERITY_WARN);
     arena->plus_minus_bytes = 2 * MIB;
-    assert_range(finding_of(fixture, "glibc-retained"), 58 * MIB, 62 * MIB);
+    assert_range(judged_finding(&fixture->judged, "glibc-retained"), 58 * MIB, 62 * MIB);
     set_rss(fixture, 321 * MIB);
-    assert_speaks(fixture, "glibc-retained", SEVERITY_INFO);
+    assert_speaks(&fixture->judged, "glibc-retained", SEVERITY_INFO);
     arena->resident_state = FACT_DENIED;
-    assert_silent(fixture, "glibc-retained");
+    assert_silent(&fixture->judged, "glibc-retained");
 }
 
 /* n arenas beside a main one that is empty; each keeps retained bytes. */
 static void add_arenas(struct fixture *fixture, size_t count, uint64_t retained)
 {
-    builder_arena(&fixture->facts, fixture->process, true, MIB);
+    builder_arena(&fixture->judged.facts, fixture->process, true, MIB);
     for (size_t i = 0; i < count; i++) {
-        builder_arena(&fixture->facts, fixture->process, false, 64 * MIB)
+        builder_arena(&fixture->judged.facts, fixture->process, false, 64 * MIB)
             ->free_resident_bytes = retained;
     }
 }
@@ -174,8 +118,8 @@ static void arenas_speak_when_a_cap_would_help(void **state)
     fixture->process->values[PROCESS_FACT_THREADS] = fact_ok(40);
     add_arenas(fixture, 16, 16 * MIB);
     set_rss(fixture, 320 * MIB);
-    assert_speaks(fixture, "glibc-arenas", SEVERITY_WARN);
-    finding = finding_of(fixture, "glibc-arenas");
+    assert_speaks(&fixture->judged, "glibc-arenas", SEVERITY_WARN);
+    finding = judged_finding(&fixture->judged, "glibc-arenas");
     assert_int_equal(evidence_of(finding, "arenas"), 16);
     assert_int_equal(evidence_of(finding, "equal_arenas"), 16);
     assert_int_equal(evidence_of(finding, "retained"), 256 * MIB);
@@ -184,9 +128,9 @@ static void arenas_speak_when_a_cap_would_help(void **state)
     assert_non_null(strstr(finding->fix, "MALLOC_ARENA_MAX=2"));
 
     set_rss(fixture, 900 * MIB);
-    assert_speaks(fixture, "glibc-arenas", SEVERITY_INFO);
+    assert_speaks(&fixture->judged, "glibc-arenas", SEVERITY_INFO);
     set_rss(fixture, 4 * GIB);
-    assert_silent(fixture, "glibc-arenas");
+    assert_silent(&fixture->judged, "glibc-arenas");
 }
 
 /* Thresholds do nothing for holes in sixteen arenas. */
@@ -197,7 +141,7 @@ static void retained_in_many_arenas_is_cured_by_fewer(void **state)
 
     add_arenas(fixture, 16, 16 * MIB);
     set_rss(fixture, 320 * MIB);
-    finding = finding_of(fixture, "glibc-retained");
+    finding = judged_finding(&fixture->judged, "glibc-retained");
     assert_non_null(finding);
     assert_non_null(strstr(finding->fix, "MALLOC_ARENA_MAX=2"));
     assert_null(strstr(finding->fix, "THRESHOLD"));
@@ -208,69 +152,70 @@ static void arenas_are_silent_where_a_cap_is_no_advice(void **state)
     struct fixture *fixture = *state;
 
     set_rss(fixture, 320 * MIB);
-    builder_arena(&fixture->facts, fixture->process, true, 300 * MIB)
+    builder_arena(&fixture->judged.facts, fixture->process, true, 300 * MIB)
         ->free_resident_bytes = 200 * MIB;
     fixture->process->values[PROCESS_FACT_THREADS] = fact_ok(1);
-    assert_silent(fixture, "glibc-arenas");
+    assert_silent(&fixture->judged, "glibc-arenas");
 
     for (size_t i = 0; i < 16; i++) {
-        builder_arena(&fixture->facts, fixture->process, false, 64 * MIB)
+        builder_arena(&fixture->judged.facts, fixture->process, false, 64 * MIB)
             ->free_resident_bytes = 16 * MIB;
     }
     fixture->process->glibc.parameters.arena_max = 2;
-    assert_silent(fixture, "glibc-arenas");
+    assert_silent(&fixture->judged, "glibc-arenas");
     fixture->process->glibc.parameters.arena_max = 16;
-    assert_non_null(finding_of(fixture, "glibc-arenas"));
+    assert_non_null(judged_finding(&fixture->judged, "glibc-arenas"));
 }
 
 static void pinned_heap_names_the_block(void **state)
 {
     struct fixture *fixture = *state;
     struct glibc_arena *arena =
-        builder_arena(&fixture->facts, fixture->process, true, 200 * MIB);
+        builder_arena(&fixture->judged.facts, fixture->process, true, 200 * MIB);
 
     arena->free_resident_bytes = arena->trim_gain_bytes = 100 * MIB;
     arena->pin_address = 0x1000;
     arena->pin_bytes = 48;
     arena->pinned_free_bytes = 90 * MIB;
     set_rss(fixture, 200 * MIB);
-    assert_speaks(fixture, "glibc-pinned-heap", SEVERITY_WARN);
-    assert_range(finding_of(fixture, "glibc-pinned-heap"), 0, 90 * MIB);
+    assert_speaks(&fixture->judged, "glibc-pinned-heap", SEVERITY_WARN);
+    assert_range(judged_finding(&fixture->judged, "glibc-pinned-heap"), 0, 90 * MIB);
     set_rss(fixture, 500 * MIB);
-    assert_speaks(fixture, "glibc-pinned-heap", SEVERITY_INFO);
+    assert_speaks(&fixture->judged, "glibc-pinned-heap", SEVERITY_INFO);
     arena->pin_address = 0;
-    assert_silent(fixture, "glibc-pinned-heap");
+    assert_silent(&fixture->judged, "glibc-pinned-heap");
 }
 
 static void threshold_speaks_when_it_grew_and_keeps_memory(void **state)
 {
     struct fixture *fixture = *state;
     struct glibc_arena *arena =
-        builder_arena(&fixture->facts, fixture->process, false, 100 * MIB);
+        builder_arena(&fixture->judged.facts, fixture->process, false, 100 * MIB);
     struct glibc_parameters *parameters = &fixture->process->glibc.parameters;
 
     arena->top_resident_bytes = 40 * MIB;
     set_rss(fixture, 100 * MIB);
-    assert_silent(fixture, "glibc-mmap-threshold");
+    assert_silent(&fixture->judged, "glibc-mmap-threshold");
     parameters->mmap_threshold_bytes = 20 * MIB;
     parameters->trim_threshold_bytes = 40 * MIB;
-    assert_speaks(fixture, "glibc-mmap-threshold", SEVERITY_INFO);
-    assert_range(finding_of(fixture, "glibc-mmap-threshold"), 0, 40 * MIB - 128 * KIB);
+    assert_speaks(&fixture->judged, "glibc-mmap-threshold", SEVERITY_INFO);
+    assert_range(judged_finding(&fixture->judged, "glibc-mmap-threshold"), 0,
+        40 * MIB - 128 * KIB);
     arena->top_resident_bytes = 70 * MIB;
-    assert_speaks(fixture, "glibc-mmap-threshold", SEVERITY_WARN);
+    assert_speaks(&fixture->judged, "glibc-mmap-threshold", SEVERITY_WARN);
     parameters->dynamic_threshold_off = true;
-    assert_silent(fixture, "glibc-mmap-threshold");
+    assert_silent(&fixture->judged, "glibc-mmap-threshold");
 }
 
 static void opaque_allocators_are_named_once(void **state)
 {
     struct fixture *fixture = *state;
 
-    builder_allocator(&fixture->facts, fixture->process, ALLOCATOR_JEMALLOC);
+    builder_allocator(&fixture->judged.facts, fixture->process, ALLOCATOR_JEMALLOC);
     set_rss(fixture, 8 * MIB);
-    assert_speaks(fixture, "allocator-opaque", SEVERITY_INFO);
-    builder_arena(&fixture->facts, fixture->process, true, MIB);
-    assert_silent(fixture, "allocator-opaque");
+    assert_speaks(&fixture->judged, "allocator-opaque", SEVERITY_INFO);
+    builder_arena(&fixture->judged.facts, fixture->process, true, MIB);
+    assert_silent(&fixture->judged, "allocator-opaque");
 }
 
 static void preload_that_failed_is_a_warning(void **state)
@@ -278,9 +223,9 @@ static void preload_that_failed_is_a_warning(void **state)
     struct fixture *fixture = *state;
 
     fixture->process->preload_state = FACT_OK;
-    assert_silent(fixture, "preload-not-active");
+    assert_silent(&fixture->judged, "preload-not-active");
     fixture->process->preload_state = FACT_MALFORMED;
-    assert_speaks(fixture, "preload-not-active", SEVERITY_WARN);
+    assert_speaks(&fixture->judged, "preload-not-active", SEVERITY_WARN);
 }
 
 static void lazy_free_is_counted_over_the_mappings(void **state)
@@ -289,12 +234,12 @@ static void lazy_free_is_counted_over_the_mappings(void **state)
     struct mapping *mapping = add_data(fixture, 100 * MIB);
 
     mapping->values[MAPPING_FACT_LAZY_FREE] = fact_ok(30 * MIB);
-    assert_speaks(fixture, "lazy-free", SEVERITY_INFO);
-    assert_range(finding_of(fixture, "lazy-free"), 30 * MIB, 30 * MIB);
+    assert_speaks(&fixture->judged, "lazy-free", SEVERITY_INFO);
+    assert_range(judged_finding(&fixture->judged, "lazy-free"), 30 * MIB, 30 * MIB);
     fixture->process->values[PROCESS_FACT_LAZY_FREE] = fact_ok(50 * MIB);
-    assert_speaks(fixture, "lazy-free", SEVERITY_WARN);
+    assert_speaks(&fixture->judged, "lazy-free", SEVERITY_WARN);
     fixture->process->values[PROCESS_FACT_LAZY_FREE] = fact_ok(4 * MIB);
-    assert_silent(fixture, "lazy-free");
+    assert_silent(&fixture->judged, "lazy-free");
 }
 
 /* The fix must fit who freed: reports C39 are about Go, C05 about jemalloc. */
@@ -304,9 +249,11 @@ static void lazy_free_advice_depends_on_the_allocator(void **state)
 
     add_data(fixture, 100 * MIB);
     fixture->process->values[PROCESS_FACT_LAZY_FREE] = fact_ok(50 * MIB);
-    assert_non_null(strstr(finding_of(fixture, "lazy-free")->fix, "nothing to change"));
-    builder_allocator(&fixture->facts, fixture->process, ALLOCATOR_GO);
-    assert_non_null(strstr(finding_of(fixture, "lazy-free")->fix, "madvdontneed=1"));
+    assert_non_null(
+        strstr(judged_finding(&fixture->judged, "lazy-free")->fix, "nothing to change"));
+    builder_allocator(&fixture->judged.facts, fixture->process, ALLOCATOR_GO);
+    assert_non_null(
+        strstr(judged_finding(&fixture->judged, "lazy-free")->fix, "madvdontneed=1"));
 }
 
 static void huge_pages_warn_only_where_they_are_forced(void **state)
@@ -315,36 +262,37 @@ static void huge_pages_warn_only_where_they_are_forced(void **state)
     struct mapping *mapping = add_data(fixture, 200 * MIB);
 
     mapping->values[MAPPING_FACT_ANON_HUGE] = fact_ok(180 * MIB);
-    fixture->facts.host.thp_enabled = (char[]){"madvise"};
-    assert_speaks(fixture, "thp-inflation", SEVERITY_INFO);
-    fixture->facts.host.thp_enabled = (char[]){"always"};
-    assert_speaks(fixture, "thp-inflation", SEVERITY_WARN);
-    assert_range(finding_of(fixture, "thp-inflation"), 0, 180 * MIB);
-    builder_allocator(&fixture->facts, fixture->process, ALLOCATOR_JEMALLOC);
-    assert_non_null(strstr(finding_of(fixture, "thp-inflation")->fix, "thp:never"));
+    fixture->judged.facts.host.thp_enabled = (char[]){"madvise"};
+    assert_speaks(&fixture->judged, "thp-inflation", SEVERITY_INFO);
+    fixture->judged.facts.host.thp_enabled = (char[]){"always"};
+    assert_speaks(&fixture->judged, "thp-inflation", SEVERITY_WARN);
+    assert_range(judged_finding(&fixture->judged, "thp-inflation"), 0, 180 * MIB);
+    builder_allocator(&fixture->judged.facts, fixture->process, ALLOCATOR_JEMALLOC);
+    assert_non_null(
+        strstr(judged_finding(&fixture->judged, "thp-inflation")->fix, "thp:never"));
 }
 
 static void untouched_blocks_are_address_space(void **state)
 {
     struct fixture *fixture = *state;
     struct mapping *mapping = builder_mapping(
-        &fixture->facts, fixture->process, 64 * MIB, 128 * MIB, "rw-p", "");
+        &fixture->judged.facts, fixture->process, 64 * MIB, 128 * MIB, "rw-p", "");
     const struct finding *finding;
 
     builder_set_rss(mapping, 28 * MIB);
-    assert_speaks(fixture, "untouched-reservation", SEVERITY_INFO);
-    finding = finding_of(fixture, "untouched-reservation");
+    assert_speaks(&fixture->judged, "untouched-reservation", SEVERITY_INFO);
+    finding = judged_finding(&fixture->judged, "untouched-reservation");
     assert_int_equal(evidence_of(finding, "untouched"), 100 * MIB);
     assert_false(finding->predicts);
     /* What another allocator keeps mapped is its reserve, not the program's. */
-    builder_allocator(&fixture->facts, fixture->process, ALLOCATOR_JEMALLOC);
-    assert_silent(fixture, "untouched-reservation");
+    builder_allocator(&fixture->judged.facts, fixture->process, ALLOCATOR_JEMALLOC);
+    assert_silent(&fixture->judged, "untouched-reservation");
     fixture->process->allocators[0].active = false;
-    assert_speaks(fixture, "untouched-reservation", SEVERITY_INFO);
+    assert_speaks(&fixture->judged, "untouched-reservation", SEVERITY_INFO);
     /* A heap of an arena is no reservation of the program. */
-    builder_span(&fixture->facts, fixture->process, SPAN_GLIBC_ARENA_HEAP, 64 * MIB,
-        128 * MIB, 28 * MIB);
-    assert_silent(fixture, "untouched-reservation");
+    builder_span(&fixture->judged.facts, fixture->process, SPAN_GLIBC_ARENA_HEAP,
+        64 * MIB, 128 * MIB, 28 * MIB);
+    assert_silent(&fixture->judged, "untouched-reservation");
 }
 
 static void stacks_are_counted_alive_and_kept(void **state)
@@ -353,17 +301,17 @@ static void stacks_are_counted_alive_and_kept(void **state)
     const struct finding *finding;
 
     set_rss(fixture, 100 * MIB);
-    builder_span(
-        &fixture->facts, fixture->process, SPAN_THREAD_STACK, 64 * MIB, 8 * MIB, 3 * MIB);
-    builder_span(
-        &fixture->facts, fixture->process, SPAN_CACHED_STACK, 80 * MIB, 8 * MIB, 5 * MIB);
-    assert_speaks(fixture, "thread-stacks", SEVERITY_INFO);
-    finding = finding_of(fixture, "thread-stacks");
+    builder_span(&fixture->judged.facts, fixture->process, SPAN_THREAD_STACK, 64 * MIB,
+        8 * MIB, 3 * MIB);
+    builder_span(&fixture->judged.facts, fixture->process, SPAN_CACHED_STACK, 80 * MIB,
+        8 * MIB, 5 * MIB);
+    assert_speaks(&fixture->judged, "thread-stacks", SEVERITY_INFO);
+    finding = judged_finding(&fixture->judged, "thread-stacks");
     assert_int_equal(evidence_of(finding, "stacks_resident"), 3 * MIB);
     assert_range(finding, 0, 5 * MIB);
     assert_int_equal(evidence_of(finding, "reserved"), 16 * MIB);
     set_rss(fixture, 161 * MIB);
-    assert_silent(fixture, "thread-stacks");
+    assert_silent(&fixture->judged, "thread-stacks");
 }
 
 static void nofile_depends_on_a_table_of_that_size(void **state)
@@ -372,13 +320,13 @@ static void nofile_depends_on_a_table_of_that_size(void **state)
     struct mapping *mapping = add_data(fixture, 300 * MIB);
 
     fixture->process->values[PROCESS_FACT_LIMIT_OPEN_FILES] = fact_ok(1048576);
-    assert_silent(fixture, "limit-nofile");
+    assert_silent(&fixture->judged, "limit-nofile");
     fixture->process->values[PROCESS_FACT_LIMIT_OPEN_FILES] = fact_ok(1073741816);
-    assert_speaks(fixture, "limit-nofile", SEVERITY_CRITICAL);
+    assert_speaks(&fixture->judged, "limit-nofile", SEVERITY_CRITICAL);
     builder_set_rss(mapping, 10 * MIB);
-    assert_speaks(fixture, "limit-nofile", SEVERITY_WARN);
+    assert_speaks(&fixture->judged, "limit-nofile", SEVERITY_WARN);
     mapping->end = mapping->start + GIB;
-    assert_speaks(fixture, "limit-nofile", SEVERITY_INFO);
+    assert_speaks(&fixture->judged, "limit-nofile", SEVERITY_INFO);
 }
 
 static void file_pages_are_told_from_memory(void **state)
@@ -386,26 +334,26 @@ static void file_pages_are_told_from_memory(void **state)
     struct fixture *fixture = *state;
 
     set_rss(fixture, 70 * MIB);
-    builder_set_rss(builder_mapping(&fixture->facts, fixture->process,
+    builder_set_rss(builder_mapping(&fixture->judged.facts, fixture->process,
                         UINT64_C(0x700000000000), 64 * MIB, "r--s", "/var/lib/x.db"),
         30 * MIB);
-    assert_speaks(fixture, "file-pages-look-alarming", SEVERITY_INFO);
+    assert_speaks(&fixture->judged, "file-pages-look-alarming", SEVERITY_INFO);
     set_rss(fixture, 71 * MIB);
-    assert_silent(fixture, "file-pages-look-alarming");
+    assert_silent(&fixture->judged, "file-pages-look-alarming");
 }
 
 static void a_residual_is_a_finding_of_its_own(void **state)
 {
     struct fixture *fixture = *state;
-    struct mapping *mapping =
-        builder_mapping(&fixture->facts, fixture->process, 64 * MIB, GIB, "rw-p", "");
+    struct mapping *mapping = builder_mapping(
+        &fixture->judged.facts, fixture->process, 64 * MIB, GIB, "rw-p", "");
 
     builder_set_rss(mapping, 3 * MIB);
-    assert_speaks(fixture, "unexplained-residual", SEVERITY_INFO);
+    assert_speaks(&fixture->judged, "unexplained-residual", SEVERITY_INFO);
     builder_set_rss(mapping, 64 * MIB);
-    assert_speaks(fixture, "unexplained-residual", SEVERITY_WARN);
+    assert_speaks(&fixture->judged, "unexplained-residual", SEVERITY_WARN);
     builder_set_rss(mapping, MIB);
-    assert_silent(fixture, "unexplained-residual");
+    assert_silent(&fixture->judged, "unexplained-residual");
 }
 
 static void swap_and_hugetlb_are_outside_resident(void **state)
@@ -415,14 +363,14 @@ static void swap_and_hugetlb_are_outside_resident(void **state)
     set_rss(fixture, 100 * MIB);
     fixture->process->values[PROCESS_FACT_VM_SWAP] = fact_ok(16 * MIB);
     fixture->process->values[PROCESS_FACT_HUGETLB] = fact_ok(2 * MIB);
-    assert_speaks(fixture, "swap", SEVERITY_INFO);
-    assert_speaks(fixture, "hugetlb", SEVERITY_INFO);
+    assert_speaks(&fixture->judged, "swap", SEVERITY_INFO);
+    assert_speaks(&fixture->judged, "hugetlb", SEVERITY_INFO);
     fixture->process->values[PROCESS_FACT_VM_SWAP] = fact_ok(34 * MIB);
-    assert_speaks(fixture, "swap", SEVERITY_WARN);
+    assert_speaks(&fixture->judged, "swap", SEVERITY_WARN);
     fixture->process->values[PROCESS_FACT_VM_SWAP] = fact_ok(0);
     fixture->process->values[PROCESS_FACT_HUGETLB] = fact_ok(0);
-    assert_silent(fixture, "swap");
-    assert_silent(fixture, "hugetlb");
+    assert_silent(&fixture->judged, "swap");
+    assert_silent(&fixture->judged, "hugetlb");
 }
 
 static void set_cgroup(struct fixture *fixture, uint64_t limit, uint64_t usage,
@@ -431,7 +379,7 @@ static void set_cgroup(struct fixture *fixture, uint64_t limit, uint64_t usage,
     struct cgroup_facts *cgroup = fixture->cgroup;
 
     if (cgroup == NULL) {
-        cgroup = fixture->cgroup = builder_cgroup(&fixture->facts, 2);
+        cgroup = fixture->cgroup = builder_cgroup(&fixture->judged.facts, 2);
         cgroup->container_id = (char[]){"0123"};
     }
     cgroup->values[CGROUP_FACT_LIMIT] = fact_ok(limit);
@@ -445,26 +393,27 @@ static void the_limit_is_compared_with_what_stays(void **state)
     struct fixture *fixture = *state;
 
     set_cgroup(fixture, 1000 * MIB, 700 * MIB, 0, 0);
-    assert_silent(fixture, "cgroup-near-limit");
+    assert_silent(&fixture->judged, "cgroup-near-limit");
     set_cgroup(fixture, 1000 * MIB, 950 * MIB, 400 * MIB, 0);
-    assert_speaks(fixture, "cgroup-near-limit", SEVERITY_INFO);
+    assert_speaks(&fixture->judged, "cgroup-near-limit", SEVERITY_INFO);
     set_cgroup(fixture, 1000 * MIB, 950 * MIB, 200 * MIB, 0);
-    assert_speaks(fixture, "cgroup-near-limit", SEVERITY_WARN);
+    assert_speaks(&fixture->judged, "cgroup-near-limit", SEVERITY_WARN);
     set_cgroup(fixture, 1000 * MIB, 950 * MIB, 200 * MIB, 150 * MIB);
-    assert_speaks(fixture, "cgroup-near-limit", SEVERITY_CRITICAL);
+    assert_speaks(&fixture->judged, "cgroup-near-limit", SEVERITY_CRITICAL);
     /* Given up with MADV_FREE: anonymous, and on the list of inactive file pages. */
     set_cgroup(fixture, 1000 * MIB, 950 * MIB, 0, 0);
     fixture->cgroup->values[CGROUP_FACT_ANON] = fact_ok(940 * MIB);
-    assert_speaks(fixture, "cgroup-near-limit", SEVERITY_CRITICAL);
+    assert_speaks(&fixture->judged, "cgroup-near-limit", SEVERITY_CRITICAL);
     fixture->cgroup->values[CGROUP_FACT_INACTIVE_FILE] = fact_ok(600 * MIB);
-    assert_speaks(fixture, "cgroup-near-limit", SEVERITY_INFO);
-    assert_int_equal(
-        evidence_of(finding_of(fixture, "cgroup-near-limit"), "lazily_freed"), 600 * MIB);
+    assert_speaks(&fixture->judged, "cgroup-near-limit", SEVERITY_INFO);
+    assert_int_equal(evidence_of(judged_finding(&fixture->judged, "cgroup-near-limit"),
+                         "lazily_freed"),
+        600 * MIB);
     fixture->cgroup->values[CGROUP_FACT_INACTIVE_FILE] = fact_ok(0);
     /* Nobody died of page cache. */
     set_cgroup(fixture, 1000 * MIB, 100 * MIB, 0, 0);
     fixture->cgroup->values[CGROUP_FACT_EVENTS_OOM_KILL] = fact_ok(3);
-    assert_speaks(fixture, "cgroup-near-limit", SEVERITY_WARN);
+    assert_speaks(&fixture->judged, "cgroup-near-limit", SEVERITY_WARN);
 }
 
 static const char *text_of(const struct finding *finding, const char *name)
@@ -483,14 +432,14 @@ static void the_next_to_be_killed_may_be_a_neighbour(void **state)
 
     set_cgroup(fixture, 1000 * MIB, 950 * MIB, 0, 0);
     fixture->process->values[PROCESS_FACT_OOM_SCORE] = fact_ok(700);
-    assert_string_equal(
-        text_of(finding_of(fixture, "cgroup-near-limit"), "first_to_be_killed"),
+    assert_string_equal(text_of(judged_finding(&fixture->judged, "cgroup-near-limit"),
+                            "first_to_be_killed"),
         "server (pid 812, oom_score 700)");
-    fixture->facts.competitor_oom_score = fact_ok(900);
-    fixture->facts.competitor_pid = 99;
-    fixture->facts.competitor_name = (char[]){"backup"};
-    assert_string_equal(
-        text_of(finding_of(fixture, "cgroup-near-limit"), "first_to_be_killed"),
+    fixture->judged.facts.competitor_oom_score = fact_ok(900);
+    fixture->judged.facts.competitor_pid = 99;
+    fixture->judged.facts.competitor_name = (char[]){"backup"};
+    assert_string_equal(text_of(judged_finding(&fixture->judged, "cgroup-near-limit"),
+                            "first_to_be_killed"),
         "backup (pid 99, oom_score 900)");
 }
 
@@ -501,7 +450,7 @@ static void an_ancestor_may_be_fuller(void **state)
     set_cgroup(fixture, 1000 * MIB, 100 * MIB, 0, 0);
     fixture->cgroup->values[CGROUP_FACT_LIMIT_EFFECTIVE] = fact_ok(500 * MIB);
     fixture->cgroup->values[CGROUP_FACT_HEADROOM] = fact_ok(20 * MIB);
-    assert_speaks(fixture, "cgroup-near-limit", SEVERITY_INFO);
+    assert_speaks(&fixture->judged, "cgroup-near-limit", SEVERITY_INFO);
 }
 
 /* The text this grew from: docker stats 880 MiB, RSS 620 MiB, active page cache 210. */
@@ -515,21 +464,21 @@ static void page_cache_explains_docker_stats(void **state)
     fixture->cgroup->values[CGROUP_FACT_ANON] = fact_ok(600 * MIB);
     fixture->cgroup->values[CGROUP_FACT_INACTIVE_FILE] = fact_ok(100 * MIB);
     fixture->cgroup->values[CGROUP_FACT_ACTIVE_FILE] = fact_ok(210 * MIB);
-    assert_speaks(fixture, "page-cache-in-container", SEVERITY_INFO);
-    finding = finding_of(fixture, "page-cache-in-container");
+    assert_speaks(&fixture->judged, "page-cache-in-container", SEVERITY_INFO);
+    finding = judged_finding(&fixture->judged, "page-cache-in-container");
     assert_int_equal(evidence_of(finding, "docker"), 880 * MIB);
     assert_int_equal(evidence_of(finding, "podman"), 980 * MIB);
     assert_int_equal(evidence_of(finding, "non_reclaimable"), 670 * MIB);
     assert_int_equal(evidence_of(finding, "page_cache"), 310 * MIB);
     /* A login session's bill is not the server's. */
     fixture->cgroup->container_id = NULL;
-    assert_silent(fixture, "page-cache-in-container");
+    assert_silent(&fixture->judged, "page-cache-in-container");
     fixture->cgroup->unit = (char[]){"session-3.scope"};
-    assert_silent(fixture, "page-cache-in-container");
-    fixture->facts.target_kind = TARGET_CGROUP;
-    assert_speaks(fixture, "page-cache-in-container", SEVERITY_INFO);
+    assert_silent(&fixture->judged, "page-cache-in-container");
+    fixture->judged.facts.target_kind = TARGET_CGROUP;
+    assert_speaks(&fixture->judged, "page-cache-in-container", SEVERITY_INFO);
     set_cgroup(fixture, 1536 * MIB, 980 * MIB, 90 * MIB, 0);
-    assert_silent(fixture, "page-cache-in-container");
+    assert_silent(&fixture->judged, "page-cache-in-container");
 }
 
 static void slab_and_shmem_are_billed_too(void **state)
@@ -537,29 +486,29 @@ static void slab_and_shmem_are_billed_too(void **state)
     struct fixture *fixture = *state;
 
     set_cgroup(fixture, 1000 * MIB, 600 * MIB, 420 * MIB, 410 * MIB);
-    assert_speaks(fixture, "shmem-charged", SEVERITY_WARN);
+    assert_speaks(&fixture->judged, "shmem-charged", SEVERITY_WARN);
     set_cgroup(fixture, 2000 * MIB, 600 * MIB, 420 * MIB, 410 * MIB);
-    assert_speaks(fixture, "shmem-charged", SEVERITY_INFO);
+    assert_speaks(&fixture->judged, "shmem-charged", SEVERITY_INFO);
     set_cgroup(fixture, 2000 * MIB, 600 * MIB, 420 * MIB, 59 * MIB);
-    assert_silent(fixture, "shmem-charged");
+    assert_silent(&fixture->judged, "shmem-charged");
 
     fixture->cgroup->values[CGROUP_FACT_SLAB_RECLAIMABLE] = fact_ok(60 * MIB);
-    assert_speaks(fixture, "slab-in-container", SEVERITY_INFO);
-    assert_range(finding_of(fixture, "slab-in-container"), 0, 60 * MIB);
+    assert_speaks(&fixture->judged, "slab-in-container", SEVERITY_INFO);
+    assert_range(judged_finding(&fixture->judged, "slab-in-container"), 0, 60 * MIB);
     fixture->cgroup->values[CGROUP_FACT_SLAB_RECLAIMABLE] = fact_ok(240 * MIB);
-    assert_speaks(fixture, "slab-in-container", SEVERITY_WARN);
+    assert_speaks(&fixture->judged, "slab-in-container", SEVERITY_WARN);
     fixture->cgroup->values[CGROUP_FACT_SLAB_RECLAIMABLE] = fact_ok(59 * MIB);
-    assert_silent(fixture, "slab-in-container");
+    assert_silent(&fixture->judged, "slab-in-container");
 }
 
 static void a_vm_matters_for_containers_only(void **state)
 {
     struct fixture *fixture = *state;
 
-    fixture->facts.host.hypervisor = (char[]){"Apple Virtualization"};
-    assert_silent(fixture, "measured-inside-vm");
+    fixture->judged.facts.host.hypervisor = (char[]){"Apple Virtualization"};
+    assert_silent(&fixture->judged, "measured-inside-vm");
     set_cgroup(fixture, 1000 * MIB, 1 * MIB, 0, 0);
-    assert_speaks(fixture, "measured-inside-vm", SEVERITY_INFO);
+    assert_speaks(&fixture->judged, "measured-inside-vm", SEVERITY_INFO);
 }
 
 static void a_sum_of_rss_is_compared_with_what_is_there(void **state)
@@ -567,16 +516,16 @@ static void a_sum_of_rss_is_compared_with_what_is_there(void **state)
     struct fixture *fixture = *state;
     const struct finding *finding;
 
-    fixture->facts.target_kind = TARGET_POOL;
+    fixture->judged.facts.target_kind = TARGET_POOL;
     for (int i = 0; i < 4; i++) {
         struct process_facts *worker =
-            builder_process(&fixture->facts, 900 + i, "php-fpm8.2");
+            builder_process(&fixture->judged.facts, 900 + i, "php-fpm8.2");
         worker->mappings_have_values = false;
         worker->values[PROCESS_FACT_VM_RSS] = fact_ok(50 * MIB);
         worker->values[PROCESS_FACT_PSS] = fact_ok(20 * MIB);
     }
-    assert_speaks(fixture, "rss-sum-overstates", SEVERITY_WARN);
-    finding = finding_of(fixture, "rss-sum-overstates");
+    assert_speaks(&fixture->judged, "rss-sum-overstates", SEVERITY_WARN);
+    finding = judged_finding(&fixture->judged, "rss-sum-overstates");
     assert_int_equal(evidence_of(finding, "rss_sum"), 200 * MIB);
     assert_int_equal(evidence_of(finding, "resident"), 80 * MIB);
     assert_int_equal(finding->pid, 0);
@@ -591,12 +540,12 @@ static void the_order_is_severity_then_bytes(void **state)
     fixture->process->preload_state = FACT_MALFORMED;
     set_rss(fixture, 320 * MIB);
     set_cgroup(fixture, 1000 * MIB, 950 * MIB, 0, 0);
-    (void)finding_of(fixture, "glibc-arenas");
-    assert_true(fixture->list.count >= 4);
-    assert_string_equal(fixture->list.items[0].rule->id, "cgroup-near-limit");
-    assert_string_equal(fixture->list.items[1].rule->id, "glibc-arenas");
-    assert_string_equal(fixture->list.items[2].rule->id, "glibc-retained");
-    assert_string_equal(fixture->list.items[3].rule->id, "preload-not-active");
+    (void)judged_finding(&fixture->judged, "glibc-arenas");
+    assert_true(fixture->judged.list.count >= 4);
+    assert_string_equal(fixture->judged.list.items[0].rule->id, "cgroup-near-limit");
+    assert_string_equal(fixture->judged.list.items[1].rule->id, "glibc-arenas");
+    assert_string_equal(fixture->judged.list.items[2].rule->id, "glibc-retained");
+    assert_string_equal(fixture->judged.list.items[3].rule->id, "preload-not-active");
 }
 
 static void every_row_of_the_table_is_complete(void **state)

@@ -1,0 +1,28 @@
+/* judged.h - facts made by hand, judged again whenever a test changed them. */
+#ifndef STRATA_TESTS_UNIT_SUPPORT_JUDGED_H
+#define STRATA_TESTS_UNIT_SUPPORT_JUDGED_H
+
+#include <stdint.h>
+
+#include "findings/finding.h"
+
+/* The facts and the last verdict on them; zero it, then builder_init(&judged.facts). */
+struct judged {
+    struct facts facts;
+    struct snapshot snapshot;
+    struct finding_list list;
+};
+
+/* Releases the facts and the last verdict. */
+void judged_release(struct judged *judged);
+
+/* The finding of that rule on the facts as they are now, or NULL. Fails on an unknown rule. */
+const struct finding *judged_finding(struct judged *judged, const char *id);
+
+void assert_speaks(struct judged *judged, const char *id, enum severity severity);
+void assert_silent(struct judged *judged, const char *id);
+
+/* A number among the evidence; fails the test when it is not there. */
+int64_t evidence_of(const struct finding *finding, const char *name);
+
+#endif
