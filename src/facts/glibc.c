@@ -62,23 +62,45 @@ static void release_reader(struct glibc_reader *reader)
     free(reader->tcaches);
 }
 
+static int read_each(
+    struct glibc_arena_reader *arenas, const struct glibc_ring *ring, uint64_t *marks)
+{
+    struct glibc_reader *reader = arenas->reader;
+    struct glibc_facts *facts = &reader->process->glibc;
+
+    for (size_t i = 0; i < ring->count; i++) {
+        struct glibc_arena *arena = region_grow(reader->region, &facts->arenas,
+            facts->arena_count, FACTS_MAX_ARENAS, sizeof(*arena));
+        int result = arena == NULL ? -ENOMEM
+                                   : glibc_arena_read(arenas, ring->arenas[i],
+                                         (uint32_t)i, arena, &marks[i]);
+        if (result < 0) {
+            return result;
+        }
+        facts->arena_count++;
+    }
+    return 0;
+}
+
+/* Reads each arena; then looks once more at all, so that they tell of one moment. */
 static int read_arenas(struct glibc_reader *reader, const struct glibc_ring *ring)
 {
     struct glibc_facts *facts = &reader->process->glibc;
     struct glibc_arena_reader arenas;
+    uint64_t *marks = calloc(ring->count + 1, sizeof(*marks));
     int result = glibc_arena_reader_init(&arenas, reader);
 
-    arenas.thp_pagesize_bytes = facts->parameters.thp_pagesize_bytes;
-    for (size_t i = 0; result == 0 && i < ring->count; i++) {
-        struct glibc_arena *arena = region_grow(reader->region, &facts->arenas,
-            facts->arena_count, FACTS_MAX_ARENAS, sizeof(*arena));
-        if (arena == NULL) {
-            result = -ENOMEM;
-            break;
-        }
-        result = glibc_arena_read(&arenas, ring->arenas[i], (uint32_t)i, arena);
-        facts->arena_count++;
+    if (marks == NULL) {
+        result = -ENOMEM;
     }
+    if (result == 0) {
+        arenas.thp_pagesize_bytes = facts->parameters.thp_pagesize_bytes;
+        result = read_each(&arenas, ring, marks);
+    }
+    for (size_t i = 0; result == 0 && i < facts->arena_count; i++) {
+        result = glibc_arena_check(&arenas, marks[i], &facts->arenas[i]);
+    }
+    free(marks);
     glibc_arena_reader_release(&arenas);
     return result;
 }

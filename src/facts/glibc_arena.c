@@ -90,12 +90,16 @@ static int read_state(struct glibc_reader *reader, uint64_t address, uint8_t *st
         reader->memory, address, state, reader->layout->state.bytes);
 }
 
-/* Fast bins, top, bins and sizes are the same; lock, lists of arenas and threads may differ. */
+/* Fast bins, top and bins are compared; lock, lists of arenas and threads may differ. */
+static uint32_t first_compared(const struct glibc_layout *layout)
+{
+    return layout->state.fast_bins != 0 ? layout->state.fast_bins : layout->state.top;
+}
+
 static bool is_same_state(
     const struct glibc_layout *layout, const uint8_t *before, const uint8_t *after)
 {
-    const uint32_t first =
-        layout->state.fast_bins != 0 ? layout->state.fast_bins : layout->state.top;
+    const uint32_t first = first_compared(layout);
 
     return memcmp(before + first, after + first, layout->state.next - first) == 0 &&
            glibc_word(before + layout->state.system_mem) ==
@@ -120,6 +124,18 @@ static uint64_t cut_of(
         unit = arenas->thp_pagesize_bytes;
     }
     return glibc_align_down(number_subtract(end - start, TOP_KEPT_BYTES), unit);
+}
+
+/* The part of the header that every change of the arena shows in; FNV-1a over words. */
+static uint64_t fingerprint(const struct glibc_layout *layout, const uint8_t *state)
+{
+    const uint64_t prime = UINT64_C(0x100000001b3);
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (uint32_t at = first_compared(layout); at < layout->state.next; at += 8) {
+        hash = (hash ^ glibc_word(state + at)) * prime;
+    }
+    return (hash ^ glibc_word(state + layout->state.system_mem)) * prime;
 }
 
 /* Resident pages of the extent's memory and of its top; what cutting the main top gives. */
@@ -465,6 +481,18 @@ static int use_attempt(struct glibc_arena_reader *arenas, const struct attempt *
     return 0;
 }
 
+/* Nothing in an arena can be wrong by more than all of it. */
+static void limit_uncertainty(struct glibc_arena *arena)
+{
+    const uint64_t held = arena->held_bytes > arena->held_peak_bytes
+                              ? arena->held_bytes
+                              : arena->held_peak_bytes;
+
+    if (arena->plus_minus_bytes > held) {
+        arena->plus_minus_bytes = held;
+    }
+}
+
 /* Two walks in a row went through: how far apart they are bounds what the last one says. */
 static void narrow(const struct glibc_arena_reader *arenas, const struct attempt *last,
     const struct glibc_arena *before, struct glibc_arena *arena)
@@ -474,6 +502,7 @@ static void narrow(const struct glibc_arena_reader *arenas, const struct attempt
             (changed_bytes(arenas) + distance(last->sums.top_bytes, before->top_bytes) +
                 distance(last->sums.held_bytes, before->held_bytes)) +
         distance(held_of(arenas->reader, last->state), last->sums.held_bytes);
+    limit_uncertainty(arena);
 }
 
 /* The heaps of the arena as spans of the process. */
@@ -498,7 +527,7 @@ static int add_spans(struct glibc_arena_reader *arenas, uint32_t index, bool mai
 }
 
 int glibc_arena_read(struct glibc_arena_reader *arenas, uint64_t address, uint32_t index,
-    struct glibc_arena *arena)
+    struct glibc_arena *arena, uint64_t *mark)
 {
     struct glibc_reader *reader = arenas->reader;
     struct attempt attempt;
@@ -527,6 +556,42 @@ int glibc_arena_read(struct glibc_arena_reader *arenas, uint64_t address, uint32
     if (attempt.outcome == OUTCOME_MOVED && has_before) {
         narrow(arenas, &attempt, &before, arena);
     }
+    *mark = fingerprint(reader->layout, attempt.state);
     reader->tcache_count = arenas->walk.position.tcache_count;
     return add_spans(arenas, index, arena->main);
+}
+
+int glibc_arena_check(
+    struct glibc_arena_reader *arenas, uint64_t mark, struct glibc_arena *arena)
+{
+    struct attempt attempt = {.address = arena->address};
+    struct glibc_reader *reader = arenas->reader;
+    int result;
+
+    if (arena->state != FACT_OK) {
+        return 0;
+    }
+    result = read_state(reader, arena->address, attempt.state);
+    if (result < 0) {
+        return is_about_content(result) ? 0 : result;
+    }
+    if (fingerprint(reader->layout, attempt.state) == mark) {
+        return 0;
+    }
+    result = read_once(arenas, &attempt);
+    if (result < 0) {
+        return result;
+    }
+    arena->state = FACT_STALE;
+    arena->plus_minus_bytes = arena->held_bytes;
+    if (attempt.outcome == OUTCOME_CLOSED || attempt.outcome == OUTCOME_MOVED) {
+        arena->plus_minus_bytes =
+            UNCERTAINTY_FACTOR *
+            (distance(attempt.sums.in_use_bytes, arena->in_use_bytes) +
+                distance(attempt.sums.top_bytes, arena->top_bytes) +
+                distance(attempt.sums.free_bytes, arena->free_bytes));
+    }
+    limit_uncertainty(arena);
+    arena->why = region_copy_text(reader->region, why_moves);
+    return arena->why == NULL ? -ENOMEM : 0;
 }

@@ -23,10 +23,20 @@ void glibc_arena_reader_release(struct glibc_arena_reader *arenas);
 
 /*
  * Reads the arena at address into arena, whose state tells how it went; what could not be
- * had is no failure. Heaps go to the process's spans with index. 0, -ENOMEM, or -errno
- * when the target can no longer be read at all.
+ * had is no failure. Heaps go to the process's spans with index. mark is a fingerprint of
+ * the arena's header as it was then. 0, -ENOMEM, or -errno when the target can no longer
+ * be read at all.
  */
 int glibc_arena_read(struct glibc_arena_reader *arenas, uint64_t address, uint32_t index,
-    struct glibc_arena *arena);
+    struct glibc_arena *arena, uint64_t *mark);
+
+/*
+ * Call it when all arenas were read. Arenas are read one after the other, so figures that
+ * are exact one by one may belong to different moments; one that has changed since mark is
+ * walked once more, and its figures, which stay, become stale by what has changed. The same
+ * errors.
+ */
+int glibc_arena_check(
+    struct glibc_arena_reader *arenas, uint64_t mark, struct glibc_arena *arena);
 
 #endif

@@ -411,6 +411,46 @@ static void states_how_unsure_it_is_of_a_busy_arena(void **state)
     end();
 }
 
+/* One block is taken, at the read that change_at names. */
+static uint64_t change_at;
+
+static void take_once(struct glibc_image *image)
+{
+    if (image->reads == change_at) {
+        take_from_top(image);
+    }
+}
+
+/*
+ * A single change at any moment: a figure called exact is of before or of after it; any
+ * other states an uncertainty that covers both. Late changes are noticed by the last look.
+ */
+static void a_single_change_is_never_outside_the_uncertainty(void **state)
+{
+    enum { LAST_READ = 200, BLOCK = 0x40 };
+    uint64_t noticed = 0;
+
+    (void)state;
+    for (change_at = 1; change_at < LAST_READ; change_at++) {
+        const struct glibc_arena *arena;
+        begin(GLIBC_LAYOUT_2_35);
+        reading.image.before_read = take_once;
+        arena = &read_image()->arenas[0];
+        const uint64_t before = reading.image.expected_main.in_use_bytes;
+        const uint64_t found = arena->in_use_bytes;
+        if (arena->state == FACT_OK) {
+            assert_true(found == before || found == before + BLOCK);
+        } else {
+            assert_int_equal(arena->state, FACT_STALE);
+            assert_true(found + arena->plus_minus_bytes >= before + BLOCK);
+            assert_true(found <= before + arena->plus_minus_bytes);
+            noticed += found == before;
+        }
+        end();
+    }
+    assert_true(noticed > 0);
+}
+
 static void reads_again_until_it_stands_still(void **state)
 {
     const struct glibc_arena *arena;
@@ -454,6 +494,7 @@ int main(void)
         cmocka_unit_test(admits_torn_fast_bins),
         cmocka_unit_test(reads_no_more_arenas_than_it_may),
         cmocka_unit_test(states_how_unsure_it_is_of_a_busy_arena),
+        cmocka_unit_test(a_single_change_is_never_outside_the_uncertainty),
         cmocka_unit_test(reads_again_until_it_stands_still),
         cmocka_unit_test(does_not_call_a_locked_arena_damaged),
     };
