@@ -2,12 +2,16 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 
+# What only tests need is not asked for when there are none.
+WITHOUT_TESTS = -DSTRATA_TESTS=OFF -DBUILD_TESTING=OFF
+WITH_TESTS = -DSTRATA_TESTS=ON -DBUILD_TESTING=ON
+
 .PHONY: all test test-matrix demo fuzz bench install clean format tidy check-all
 
 # The program and the libraries, as users get them, in build/release.
 all:
 	tools/setup build
-	cmake --preset release
+	cmake --preset release $(WITHOUT_TESTS)
 	cmake --build --preset release
 
 # Everything that must pass; closes with the number of tests passed and failed.
@@ -22,7 +26,7 @@ test-matrix:
 # The main job on real input: before, predicted, after.
 demo:
 	tools/setup demo
-	cmake --preset release -DSTRATA_TESTS=OFF
+	cmake --preset release $(WITHOUT_TESTS)
 	cmake --build --preset release
 	tools/demo
 
@@ -34,7 +38,7 @@ fuzz:
 # Figures beside those of other tools; results go to build/bench.
 bench:
 	tools/setup bench
-	cmake --preset release
+	cmake --preset release $(WITH_TESTS)
 	cmake --build --preset release
 	tools/run-benches
 
