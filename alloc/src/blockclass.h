@@ -1,0 +1,51 @@
+/*
+ * The block classes of the malloc replacement: pure tables, no state. 8 bytes, multiples
+ * of 16 up to 128, then four steps to each doubling up to 32 KiB, so that rounding up
+ * wastes at most a fifth of a block, and every power of two is a class of its own.
+ */
+#ifndef STRATA_BLOCKCLASS_H
+#define STRATA_BLOCKCLASS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define STRATA__BLOCK_CLASSES 41U
+#define STRATA__BLOCK_MAX ((size_t)32768)
+/* Sizes up to here find their class by one load. */
+#define STRATA__BLOCK_TABLE_MAX ((size_t)1024)
+/* The most blocks that move between a CPU and the central lists at once. */
+#define STRATA__BLOCK_BATCH_MAX 64U
+
+struct strata__block_class {
+    uint32_t bytes;
+    uint32_t magic;    /* ceil(2^32 / bytes): offset to index by one multiplication */
+    uint16_t blocks;   /* in a slab */
+    uint16_t batch;    /* blocks that move at once: 8 KiB, 1 to 64 blocks */
+    uint16_t capacity; /* the most blocks that one CPU keeps */
+    uint16_t first;    /* where the class's blocks begin in the table of a CPU */
+};
+
+extern const struct strata__block_class strata__block_classes[STRATA__BLOCK_CLASSES];
+/* Class of a size, by (bytes + 7) / 8, for bytes up to STRATA__BLOCK_TABLE_MAX. */
+extern const uint8_t strata__block_class_of_words[STRATA__BLOCK_TABLE_MAX / 8 + 1];
+
+/* bytes <= STRATA__BLOCK_MAX; 0 bytes are of class 0. */
+static inline unsigned strata__block_class_of(size_t bytes)
+{
+    if (bytes <= STRATA__BLOCK_TABLE_MAX) {
+        return strata__block_class_of_words[(bytes + 7) / 8];
+    }
+    /* Two bits below the highest bit of bytes - 1 say which of the four steps. Class 9 is
+     * the first above 128, 2 to the power of 7. */
+    unsigned doubling = 63U - (unsigned)__builtin_clzll(bytes - 1);
+    return 9 + (doubling - 7) * 4 + (unsigned)((bytes - 1) >> (doubling - 2) & 3);
+}
+
+/* Which block of a slab an offset below 64 KiB lies in. */
+static inline unsigned strata__block_index(
+    const struct strata__block_class *class, size_t offset_bytes)
+{
+    return (unsigned)((uint64_t)offset_bytes * class->magic >> 32);
+}
+
+#endif

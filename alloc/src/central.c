@@ -1,0 +1,471 @@
+/*
+ * A slab is one unit of blocks of one class. It owns a bit for each free block, the pages
+ * that may be resident (touched) and those that were free when the last sweep looked
+ * (idle). Its descriptor and bits lie in metadata memory, so a free block is never read
+ * or written here, and a page whose blocks are all free can go back to the kernel without
+ * anybody noticing but its next owner, who finds zeroes.
+ *
+ * A class keeps its slabs on lists by how full they are, and refills from the fullest:
+ * sparse slabs get the time to become empty. Within a slab the lowest free block goes
+ * first, so the pages of a new slab are touched one after another.
+ *
+ * One lock for each class; a thread holds at most one of them. Under it the unit heap may
+ * be called (refill) and pages be purged (sweep, a few slabs at a time). A slab that has
+ * become empty goes back to the unit heap after the lock is dropped.
+ *
+ * "out" is slabs * blocks - free: no counter that could be wrong.
+ */
+#include "central.h"
+
+#include "lock.h"
+#include "metadata.h"
+#include "os.h"
+#include "unitmap.h"
+#include "units.h"
+
+#define PAGE_BYTES ((size_t)4096)
+#define WORD_BITS 64U
+#define PARTIAL_LISTS 8U
+#define FULL_LIST PARTIAL_LISTS
+#define LISTS (PARTIAL_LISTS + 1)
+#define SWEEP_SLABS 16U
+#define HEAP_NAME "malloc"
+
+struct slab {
+    struct slab *next, *previous;
+    char *start;
+    uint32_t free_blocks;
+    uint16_t touched;
+    uint16_t idle;
+    uint16_t first_word; /* no block is free in the words before */
+    uint8_t list;
+    uint8_t class;
+    uint64_t free_bits[];
+};
+
+struct list {
+    struct slab *head, *tail;
+    size_t length;
+};
+
+static struct central {
+    struct strata__lock lock;
+    struct list lists[LISTS];
+    size_t slabs;
+    size_t free_blocks;
+    size_t touched_pages;
+} centrals[STRATA__BLOCK_CLASSES];
+
+static size_t words_of(const struct strata__block_class *class)
+{
+    return (class->blocks + WORD_BITS - 1) / WORD_BITS;
+}
+
+static size_t descriptor_bytes(const struct strata__block_class *class)
+{
+    return sizeof(struct slab) + words_of(class) * sizeof(uint64_t);
+}
+
+/* 0 is the fullest list that still has a free block. */
+static unsigned list_of(const struct strata__block_class *class, uint32_t free_blocks)
+{
+    return free_blocks == 0 ? FULL_LIST
+                            : (free_blocks - 1) * PARTIAL_LISTS / class->blocks;
+}
+
+static void list_add(struct central *central, struct slab *slab, unsigned number)
+{
+    struct list *list = &central->lists[number];
+    slab->list = (uint8_t)number;
+    slab->previous = NULL;
+    slab->next = list->head;
+    if (list->head != NULL) {
+        list->head->previous = slab;
+    } else {
+        list->tail = slab;
+    }
+    list->head = slab;
+    list->length++;
+}
+
+static void list_remove(struct central *central, struct slab *slab)
+{
+    struct list *list = &central->lists[slab->list];
+    if (slab->previous != NULL) {
+        slab->previous->next = slab->next;
+    } else {
+        list->head = slab->next;
+    }
+    if (slab->next != NULL) {
+        slab->next->previous = slab->previous;
+    } else {
+        list->tail = slab->previous;
+    }
+    list->length--;
+}
+
+static void relist(struct central *central, struct slab *slab)
+{
+    unsigned number = list_of(&strata__block_classes[slab->class], slab->free_blocks);
+    if (number != slab->list) {
+        list_remove(central, slab);
+        list_add(central, slab, number);
+    }
+}
+
+static struct slab *slab_new(struct central *central, unsigned class_number)
+{
+    const struct strata__block_class *class = &strata__block_classes[class_number];
+    struct slab *slab = strata__metadata_take(descriptor_bytes(class));
+    if (slab == NULL) {
+        return NULL;
+    }
+    char *start = strata__units_take(1, 1);
+    if (start == NULL) {
+        strata__metadata_give(slab, descriptor_bytes(class));
+        return NULL;
+    }
+    *slab = (struct slab){.start = start,
+        .free_blocks = class->blocks,
+        .touched = *strata__unitmap_touched(start),
+        .class = (uint8_t)class_number};
+    size_t words = words_of(class);
+    for (size_t i = 0; i < words; i++) {
+        slab->free_bits[i] = UINT64_MAX;
+    }
+    if (class->blocks % WORD_BITS != 0) {
+        slab->free_bits[words - 1] = (UINT64_C(1) << class->blocks % WORD_BITS) - 1;
+    }
+    central->slabs++;
+    central->free_blocks += class->blocks;
+    central->touched_pages += (size_t)__builtin_popcount(slab->touched);
+    list_add(central, slab, list_of(class, class->blocks));
+    strata__unitmap_set(start, strata__entry(class_number + 1, slab));
+    return slab;
+}
+
+/* The slab is on no list any more and nobody has a block of it. */
+static void slab_delete(struct slab *slab)
+{
+    char *start = slab->start;
+    *strata__unitmap_touched(start) = slab->touched;
+    strata__metadata_give(slab, descriptor_bytes(&strata__block_classes[slab->class]));
+    strata__units_give(start, 1);
+}
+
+/* Bits of the pages that the bytes from `offset` lie on. */
+static uint16_t pages_of(size_t offset, size_t bytes)
+{
+    unsigned first = (unsigned)(offset / PAGE_BYTES);
+    unsigned last = (unsigned)((offset + bytes - 1) / PAGE_BYTES);
+    return (uint16_t)((2U << last) - (1U << first));
+}
+
+static size_t slab_take(struct slab *slab, void **blocks, size_t wanted)
+{
+    const struct strata__block_class *class = &strata__block_classes[slab->class];
+    size_t taken = 0;
+    size_t word = slab->first_word;
+    unsigned pages = 0;
+    while (taken < wanted && taken < slab->free_blocks) {
+        uint64_t bits = slab->free_bits[word];
+        while (bits != 0 && taken < wanted) {
+            size_t index = word * WORD_BITS + (size_t)__builtin_ctzll(bits);
+            size_t offset = index * class->bytes;
+            pages |= pages_of(offset, class->bytes);
+            blocks[taken++] = slab->start + offset;
+            bits &= bits - 1;
+        }
+        slab->free_bits[word] = bits;
+        word += bits == 0;
+    }
+    slab->first_word = (uint16_t)word;
+    slab->free_blocks -= (uint32_t)taken;
+    slab->touched |= (uint16_t)pages;
+    slab->idle &= (uint16_t)~pages;
+    return taken;
+}
+
+static struct slab *fullest(const struct central *central)
+{
+    for (unsigned i = 0; i < PARTIAL_LISTS; i++) {
+        if (central->lists[i].head != NULL) {
+            return central->lists[i].head;
+        }
+    }
+    return NULL;
+}
+
+size_t strata__central_refill(unsigned class, void **blocks, size_t wanted)
+{
+    struct central *central = &centrals[class];
+    size_t got = 0;
+    strata__lock_take(&central->lock);
+    while (got < wanted) {
+        struct slab *slab = fullest(central);
+        /* A new slab is bought for the first block only, not to fill up a batch. */
+        if (slab == NULL && (got > 0 || (slab = slab_new(central, class)) == NULL)) {
+            break;
+        }
+        int before = __builtin_popcount(slab->touched);
+        size_t taken = slab_take(slab, blocks + got, wanted - got);
+        central->touched_pages += (size_t)(__builtin_popcount(slab->touched) - before);
+        central->free_blocks -= taken;
+        got += taken;
+        relist(central, slab);
+    }
+    strata__lock_drop(&central->lock);
+    return got;
+}
+
+static struct slab *slab_at(unsigned class, const void *address)
+{
+    uint64_t entry = strata__unitmap_get(address);
+    if (strata__entry_kind(entry) != class + 1) {
+        strata__fatal(HEAP_NAME, "not an allocated block", address);
+    }
+    return strata__entry_pointer(entry);
+}
+
+static unsigned index_in(const struct slab *slab, const void *address)
+{
+    const struct strata__block_class *class = &strata__block_classes[slab->class];
+    size_t offset = (size_t)((const char *)address - slab->start);
+    unsigned index = strata__block_index(class, offset);
+    if (index >= class->blocks || (size_t)index * class->bytes != offset) {
+        strata__fatal(HEAP_NAME, "not the start of a block", address);
+    }
+    return index;
+}
+
+/* Sets the block's bit; true if the slab is empty now. */
+static int slab_give(struct slab *slab, const void *block)
+{
+    unsigned index = index_in(slab, block);
+    uint64_t bit = UINT64_C(1) << index % WORD_BITS;
+    uint16_t word = (uint16_t)(index / WORD_BITS);
+    if ((slab->free_bits[word] & bit) != 0) {
+        strata__fatal(HEAP_NAME, "double free", block);
+    }
+    slab->free_bits[word] |= bit;
+    slab->free_blocks++;
+    if (word < slab->first_word) {
+        slab->first_word = word;
+    }
+    return slab->free_blocks == strata__block_classes[slab->class].blocks;
+}
+
+void strata__central_flush(unsigned class, void *const *blocks, size_t count)
+{
+    struct central *central = &centrals[class];
+    struct slab *empty = NULL;
+    strata__lock_take(&central->lock);
+    for (size_t i = 0; i < count; i++) {
+        struct slab *slab = slab_at(class, blocks[i]);
+        int is_empty = slab_give(slab, blocks[i]);
+        central->free_blocks++;
+        if (!is_empty) {
+            relist(central, slab);
+            continue;
+        }
+        list_remove(central, slab);
+        strata__unitmap_set(slab->start, 0);
+        central->slabs--;
+        central->free_blocks -= slab->free_blocks;
+        central->touched_pages -= (size_t)__builtin_popcount(slab->touched);
+        slab->next = empty;
+        empty = slab;
+    }
+    strata__lock_drop(&central->lock);
+    while (empty != NULL) {
+        struct slab *next = empty->next;
+        slab_delete(empty);
+        empty = next;
+    }
+}
+
+void strata__central_verify(unsigned class, const void *address)
+{
+    struct central *central = &centrals[class];
+    strata__lock_take(&central->lock);
+    const struct slab *slab = slab_at(class, address);
+    unsigned index = index_in(slab, address);
+    uint64_t bit = slab->free_bits[index / WORD_BITS] >> index % WORD_BITS & 1;
+    strata__lock_drop(&central->lock);
+    if (bit != 0) {
+        strata__fatal(HEAP_NAME, "not an allocated block", address);
+    }
+}
+
+/* Are the blocks first..last all free? */
+static int range_is_free(const struct slab *slab, unsigned first, unsigned last)
+{
+    for (unsigned word = first / WORD_BITS; word <= last / WORD_BITS; word++) {
+        uint64_t mask = UINT64_MAX;
+        if (word == first / WORD_BITS) {
+            mask &= UINT64_MAX << first % WORD_BITS;
+        }
+        if (word == last / WORD_BITS) {
+            mask &= UINT64_MAX >> (WORD_BITS - 1 - last % WORD_BITS);
+        }
+        if ((slab->free_bits[word] & mask) != mask) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Touched pages on which no block is handed out, those behind the last block included. */
+static uint16_t free_pages(const struct slab *slab)
+{
+    const struct strata__block_class *class = &strata__block_classes[slab->class];
+    unsigned free = 0;
+    for (unsigned page = 0; page < STRATA__UNIT_PAGES; page++) {
+        unsigned first = strata__block_index(class, page * PAGE_BYTES);
+        unsigned last = strata__block_index(class, page * PAGE_BYTES + PAGE_BYTES - 1);
+        last = last < class->blocks ? last : class->blocks - 1U;
+        if ((slab->touched >> page & 1) != 0 &&
+            (first > last || range_is_free(slab, first, last))) {
+            free |= 1U << page;
+        }
+    }
+    return (uint16_t)free;
+}
+
+/* Purges the pages of a mask run by run; returns those that went. */
+static uint16_t purge_pages(const struct slab *slab, unsigned mask)
+{
+    unsigned purged = 0;
+    while (mask != 0) {
+        unsigned first = (unsigned)__builtin_ctz(mask);
+        unsigned count = (unsigned)__builtin_ctz(~(mask >> first));
+        unsigned run = ((1U << count) - 1) << first;
+        if (strata__os->purge(slab->start + first * PAGE_BYTES, count * PAGE_BYTES) ==
+            0) {
+            purged |= run;
+        }
+        mask &= ~run;
+    }
+    return (uint16_t)purged;
+}
+
+static size_t sweep_slab(struct central *central, struct slab *slab, int now)
+{
+    uint16_t free = free_pages(slab);
+    uint16_t purged = purge_pages(slab, now ? free : free & slab->idle);
+    slab->touched &= (uint16_t)~purged;
+    slab->idle = free & (uint16_t)~purged;
+    size_t pages = (size_t)__builtin_popcount(purged);
+    central->touched_pages -= pages;
+    return pages * PAGE_BYTES;
+}
+
+/* Slabs that were looked at go to the tail of their list, so that the lock can be dropped
+ * in between. Full slabs have no free page but those behind their last block. */
+static size_t sweep_list(struct central *central, unsigned number, int now)
+{
+    size_t purged = 0;
+    struct list *list = &central->lists[number];
+    strata__lock_take(&central->lock);
+    size_t left = list->length;
+    for (size_t done = 1; left > 0 && list->head != NULL; left--, done++) {
+        struct slab *slab = list->head;
+        purged += sweep_slab(central, slab, now);
+        if (slab != list->tail) {
+            list_remove(central, slab);
+            slab->next = NULL;
+            slab->previous = list->tail;
+            list->tail->next = slab;
+            list->tail = slab;
+            list->length++;
+        }
+        if (done % SWEEP_SLABS == 0) {
+            strata__lock_drop(&central->lock);
+            strata__lock_take(&central->lock);
+        }
+    }
+    strata__lock_drop(&central->lock);
+    return purged;
+}
+
+size_t strata__central_sweep(unsigned class, int now)
+{
+    size_t purged = 0;
+    for (unsigned i = 0; i < PARTIAL_LISTS; i++) {
+        purged += sweep_list(&centrals[class], i, now);
+    }
+    return purged;
+}
+
+void strata__central_get_stats(unsigned class_number, struct strata__class_stats *stats)
+{
+    const struct strata__block_class *class = &strata__block_classes[class_number];
+    struct central *central = &centrals[class_number];
+    strata__lock_take(&central->lock);
+    *stats = (struct strata__class_stats){
+        .slabs = central->slabs,
+        .out_blocks = central->slabs * class->blocks - central->free_blocks,
+        .free_blocks = central->free_blocks,
+        .touched_bytes = central->touched_pages * PAGE_BYTES,
+        .metadata_bytes = central->slabs * descriptor_bytes(class),
+    };
+    strata__lock_drop(&central->lock);
+}
+
+static void check_slab(
+    const struct slab *slab, unsigned class_number, unsigned list_number)
+{
+    const struct strata__block_class *class = &strata__block_classes[class_number];
+    size_t free = 0;
+    for (size_t i = 0; i < words_of(class); i++) {
+        free += (size_t)__builtin_popcountll(slab->free_bits[i]);
+        STRATA__BUG_IF(i < slab->first_word && slab->free_bits[i] != 0);
+    }
+    STRATA__BUG_IF(free != slab->free_blocks || slab->class != class_number);
+    STRATA__BUG_IF(slab->list != list_number || list_of(class, free) != list_number);
+    STRATA__BUG_IF(
+        strata__unitmap_get(slab->start) != strata__entry(class_number + 1, slab));
+    STRATA__BUG_IF((slab->idle & ~slab->touched) != 0);
+}
+
+void strata__central_check(unsigned class)
+{
+    struct central *central = &centrals[class];
+    size_t slabs = 0;
+    size_t free_blocks = 0;
+    size_t pages = 0;
+    strata__lock_take(&central->lock);
+    for (unsigned i = 0; i < LISTS; i++) {
+        for (const struct slab *slab = central->lists[i].head; slab != NULL;
+             slab = slab->next) {
+            check_slab(slab, class, i);
+            slabs++;
+            free_blocks += slab->free_blocks;
+            pages += (size_t)__builtin_popcount(slab->touched);
+        }
+    }
+    STRATA__BUG_IF(slabs != central->slabs || free_blocks != central->free_blocks);
+    STRATA__BUG_IF(pages != central->touched_pages);
+    strata__lock_drop(&central->lock);
+}
+
+void strata__central_lock(void)
+{
+    for (unsigned i = 0; i < STRATA__BLOCK_CLASSES; i++) {
+        strata__lock_take(&centrals[i].lock);
+    }
+}
+
+void strata__central_unlock(void)
+{
+    for (unsigned i = STRATA__BLOCK_CLASSES; i > 0; i--) {
+        strata__lock_drop(&centrals[i - 1].lock);
+    }
+}
+
+void strata__central_reset_locks(void)
+{
+    for (unsigned i = 0; i < STRATA__BLOCK_CLASSES; i++) {
+        strata__lock_reset(&centrals[i].lock);
+    }
+}

@@ -1,0 +1,43 @@
+/*
+ * The central lists: slabs of one class each, with a bit for each free block outside of
+ * the user's pages. Blocks leave and come back in batches.
+ */
+#ifndef STRATA_CENTRAL_H
+#define STRATA_CENTRAL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "blockclass.h"
+
+struct strata__class_stats {
+    size_t slabs;
+    size_t out_blocks;     /* outside of the central lists: in use, or kept by a CPU */
+    size_t free_blocks;    /* in slabs */
+    size_t touched_bytes;  /* pages of slabs that may be resident */
+    size_t metadata_bytes; /* descriptors of the slabs */
+};
+
+/* At most `wanted` blocks of a class, lowest address first from the fullest slabs; as many
+ * as one slab's purchase gives. 0 when the system gives no memory. */
+size_t strata__central_refill(unsigned class, void **blocks, size_t wanted);
+/* Takes blocks of a class back. A block which is free, or an address inside of a block,
+ * is fatal. */
+void strata__central_flush(unsigned class, void *const *blocks, size_t count);
+/* Fatal unless a block that starts at `address`, in a slab of `class`, is handed out. */
+void strata__central_verify(unsigned class, const void *address);
+
+/* Gives back the pages of partly used slabs on which every block is free, and was when
+ * the last sweep looked; with `now`, all that are free. Returns the bytes given back. */
+size_t strata__central_sweep(unsigned class, int now);
+
+void strata__central_get_stats(unsigned class, struct strata__class_stats *stats);
+/* Recounts from the bitmaps; a difference is fatal. */
+void strata__central_check(unsigned class);
+
+/* For fork: all classes in order. They rank above the unit heap. */
+void strata__central_lock(void);
+void strata__central_unlock(void);
+void strata__central_reset_locks(void);
+
+#endif

@@ -1,0 +1,319 @@
+/*
+ * The front: chooses between the three ways to have a block (a class, units, a mapping),
+ * and knows of any address which of them it came from. It owns no memory and no lock.
+ *
+ * malloc and free of a class are a table look-up and one sequence of percpu.h; all else is
+ * out of line. The address map is read without a lock: an entry of a live block does not
+ * change, and a caller who races with the free of his own block has no rights.
+ *
+ * Lock ranks, outermost first: CPU tables, classes in their order, unit heap, metadata.
+ */
+#include "front.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "blockclass.h"
+#include "central.h"
+#include "large.h"
+#include "metadata.h"
+#include "os.h"
+#include "percpu.h"
+#include "unitmap.h"
+#include "units.h"
+
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+#define SLOW __attribute__((noinline, cold))
+#define HEAP_NAME "malloc"
+
+/* Dirty pages of the unit heap that are kept for the next request: an eighth of what is
+ * mapped out to blocks, and a little for small programs. */
+#define DIRTY_SHARE 8
+#define DIRTY_LEAST_BYTES ((size_t)1 << 20)
+
+struct strata__front_foreign strata__front_foreign;
+
+static SLOW void *refuse(void)
+{
+    errno = ENOMEM;
+    return NULL;
+}
+
+static SLOW void *alloc_refill(unsigned class)
+{
+    int saved = errno;
+    void *block = strata__percpu_refill(class);
+    errno = saved;
+    return block != NULL ? block : refuse();
+}
+
+static SLOW void *alloc_large(size_t bytes, size_t alignment, int *zeroed)
+{
+    int saved = errno;
+    void *block = strata__large_alloc(bytes, alignment, zeroed);
+    errno = saved;
+    return block != NULL ? block : refuse();
+}
+
+void *strata__front_alloc(size_t bytes)
+{
+    if (UNLIKELY(bytes > STRATA__BLOCK_MAX)) {
+        int zeroed = 0;
+        return alloc_large(bytes, 1, &zeroed);
+    }
+    unsigned class = strata__block_class_of(bytes);
+    void *block = strata__percpu_pop(class);
+    return LIKELY(block != NULL) ? block : alloc_refill(class);
+}
+
+void *strata__front_calloc(size_t count, size_t bytes)
+{
+    size_t total = 0;
+    if (UNLIKELY(__builtin_mul_overflow(count, bytes, &total))) {
+        return refuse();
+    }
+    int zeroed = 0;
+    void *block = total > STRATA__BLOCK_MAX ? alloc_large(total, 1, &zeroed)
+                                            : strata__front_alloc(total);
+    if (block != NULL && !zeroed) {
+        memset(block, 0, total);
+    }
+    return block;
+}
+
+/* Slabs start on a unit, so a class whose blocks are a multiple of the alignment has only
+ * aligned blocks; every power of two up to STRATA__BLOCK_MAX is such a class. */
+void *strata__front_aligned(size_t alignment, size_t bytes)
+{
+    size_t least = bytes > alignment ? bytes : alignment;
+    if (least > STRATA__BLOCK_MAX) {
+        int zeroed = 0;
+        return alloc_large(bytes > 0 ? bytes : 1, alignment, &zeroed);
+    }
+    unsigned class = strata__block_class_of(least);
+    while (strata__block_classes[class].bytes % alignment != 0) {
+        class ++;
+    }
+    void *block = strata__percpu_pop(class);
+    return block != NULL ? block : alloc_refill(class);
+}
+
+static void keep_dirty_within_bounds(void)
+{
+    struct strata__units_stats units;
+    strata__units_get_stats(&units);
+    size_t keep = (units.mapped_bytes - units.free_bytes) / DIRTY_SHARE;
+    keep = keep > DIRTY_LEAST_BYTES ? keep : DIRTY_LEAST_BYTES;
+    if (units.dirty_bytes > keep) {
+        strata__units_purge(UINT32_MAX, keep - keep / 4);
+    }
+}
+
+/* What else lies in the first unit of a huge block is not ours. */
+static int is_foreign(const void *block, uint64_t entry)
+{
+    unsigned kind = strata__entry_kind(entry);
+    return kind == 0 ||
+           (kind == STRATA__KIND_HUGE && strata__large_start(entry) != block);
+}
+
+static SLOW void free_foreign(void *block)
+{
+    if (strata__front_foreign.release == NULL) {
+        strata__fatal(HEAP_NAME, "not an allocated block", block);
+    }
+    strata__front_foreign.release(block);
+}
+
+static SLOW void free_slow(void *block, uint64_t entry, enum strata__push pushed)
+{
+    int saved = errno;
+    unsigned kind = strata__entry_kind(entry);
+    if (is_foreign(block, entry)) {
+        free_foreign(block);
+    } else if (pushed == STRATA__PUSH_TWICE) {
+        strata__fatal(HEAP_NAME, "double free", block);
+    } else if (kind <= STRATA__BLOCK_CLASSES) {
+        strata__percpu_flush(kind - 1, block);
+        /* A flush may have emptied slabs. */
+        keep_dirty_within_bounds();
+    } else {
+        strata__large_free(block, entry);
+        keep_dirty_within_bounds();
+    }
+    errno = saved;
+}
+
+void strata__front_free(void *block)
+{
+    uint64_t entry = strata__unitmap_get(block);
+    unsigned class = strata__entry_kind(entry) - 1;
+    enum strata__push pushed = STRATA__PUSH_FULL;
+    if (LIKELY(class < STRATA__BLOCK_CLASSES)) {
+        pushed = strata__percpu_push(class, block);
+        if (LIKELY(pushed == STRATA__PUSH_DONE)) {
+            return;
+        }
+    }
+    if (block != NULL) {
+        free_slow(block, entry, pushed);
+    }
+}
+
+static size_t usable_of(void *block, uint64_t entry)
+{
+    unsigned kind = strata__entry_kind(entry);
+    return kind <= STRATA__BLOCK_CLASSES ? strata__block_classes[kind - 1].bytes
+                                         : strata__large_bytes(block, entry);
+}
+
+size_t strata__front_usable(void *block)
+{
+    if (block == NULL) {
+        return 0;
+    }
+    uint64_t entry = strata__unitmap_get(block);
+    if (is_foreign(block, entry)) {
+        return strata__front_foreign.usable == NULL ? 0
+                                                    : strata__front_foreign.usable(block);
+    }
+    return usable_of(block, entry);
+}
+
+/* Moves by copying. A block that has grown large once is likely to grow again, and the
+ * kernel moves a mapping faster than memcpy moves bytes. */
+static void *move(void *block, size_t old_bytes, size_t bytes)
+{
+    void *moved = NULL;
+    if (bytes > STRATA__GROWN_MAX_BYTES && bytes > old_bytes && bytes <= PTRDIFF_MAX) {
+        int saved = errno;
+        moved = strata__huge_alloc(bytes, 1);
+        errno = saved;
+    }
+    if (moved == NULL) {
+        moved = strata__front_alloc(bytes);
+    }
+    if (moved != NULL) {
+        memcpy(moved, block, old_bytes < bytes ? old_bytes : bytes);
+        strata__front_free(block);
+    }
+    return moved;
+}
+
+static void *resize_in_place(void *block, uint64_t entry, size_t old_bytes, size_t bytes)
+{
+    /* A smaller block stays where it is while it still uses half of its memory. */
+    if (strata__entry_kind(entry) <= STRATA__BLOCK_CLASSES) {
+        return bytes <= old_bytes && bytes > old_bytes / 2 ? block : NULL;
+    }
+    if (bytes <= STRATA__BLOCK_MAX) {
+        return NULL;
+    }
+    int saved = errno;
+    void *resized = strata__large_resize(block, entry, bytes);
+    errno = saved;
+    return resized;
+}
+
+void *strata__front_realloc(void *block, size_t bytes)
+{
+    if (block == NULL) {
+        return strata__front_alloc(bytes);
+    }
+    if (bytes == 0) {
+        strata__front_free(block);
+        return NULL;
+    }
+    uint64_t entry = strata__unitmap_get(block);
+    if (is_foreign(block, entry)) {
+        if (strata__front_foreign.resize == NULL) {
+            strata__fatal(HEAP_NAME, "not an allocated block", block);
+        }
+        return strata__front_foreign.resize(block, bytes);
+    }
+    size_t old_bytes = usable_of(block, entry);
+    void *resized = resize_in_place(block, entry, old_bytes, bytes);
+    if (resized == NULL) {
+        resized = move(block, old_bytes, bytes);
+    }
+    /* Shrinking cannot fail: the block may stay as it is. */
+    if (resized == NULL && bytes <= old_bytes) {
+        resized = block;
+    }
+    return resized;
+}
+
+int strata__front_trim(void)
+{
+    int saved = errno;
+    size_t purged = 0;
+    strata__percpu_drain(1);
+    for (unsigned i = 0; i < STRATA__BLOCK_CLASSES; i++) {
+        purged += strata__central_sweep(i, 1);
+    }
+    purged += strata__units_purge(UINT32_MAX, 0);
+    errno = saved;
+    return purged > 0;
+}
+
+void strata__front_get_stats(struct strata__front_stats *stats)
+{
+    struct strata__units_stats units;
+    struct strata__large_stats large;
+    strata__units_get_stats(&units);
+    strata__large_get_stats(&large);
+    *stats = (struct strata__front_stats){
+        .in_use_bytes = large.large_bytes + large.huge_bytes,
+        .in_use_blocks = large.large_blocks + large.huge_blocks,
+        .large_bytes = large.large_bytes + large.huge_bytes,
+        .large_blocks = large.large_blocks + large.huge_blocks,
+        .mapped_bytes = units.mapped_bytes + large.huge_bytes,
+        .metadata_bytes = strata__metadata_bytes() + strata__percpu_metadata_bytes(),
+        .resident_bytes = units.dirty_bytes + large.large_bytes + large.huge_bytes,
+    };
+    for (unsigned i = 0; i < STRATA__BLOCK_CLASSES; i++) {
+        struct strata__class_stats class;
+        size_t block_bytes = strata__block_classes[i].bytes;
+        size_t cached = strata__percpu_blocks(i);
+        strata__central_get_stats(i, &class);
+        stats->in_use_blocks += class.out_blocks - cached;
+        stats->in_use_bytes += (class.out_blocks - cached) * block_bytes;
+        stats->cached_bytes += cached * block_bytes;
+        stats->resident_bytes += class.touched_bytes;
+    }
+    stats->free_bytes = stats->resident_bytes - stats->in_use_bytes - stats->cached_bytes;
+}
+
+void strata__front_check(void)
+{
+    for (unsigned i = 0; i < STRATA__BLOCK_CLASSES; i++) {
+        strata__central_check(i);
+    }
+    strata__units_check();
+}
+
+void strata__front_fork_prepare(void)
+{
+    strata__percpu_lock();
+    strata__central_lock();
+    strata__units_lock();
+    strata__metadata_lock();
+}
+
+void strata__front_fork_parent(void)
+{
+    strata__metadata_unlock();
+    strata__units_unlock();
+    strata__central_unlock();
+    strata__percpu_unlock();
+}
+
+void strata__front_fork_child(void)
+{
+    strata__metadata_reset_lock();
+    strata__units_reset_lock();
+    strata__central_reset_locks();
+    strata__percpu_reset_lock();
+}

@@ -1,0 +1,284 @@
+/*
+ * Large blocks take whole units, but only the pages that they need count and are marked
+ * as touched; the rest of the last unit is address space. A block never shares a unit, so
+ * one load of the address map finds its descriptor, and inner units are marked, so that
+ * the free of an inner address is fatal.
+ *
+ * A huge block that grows is moved by mremap(2), which moves page tables instead of bytes
+ * and takes any free address, a multiple of a page only: so only its first unit is in the
+ * map. What else lies in that unit (a foreign mapping in front of the block) is not ours.
+ *
+ * The counters are atomic; a block's descriptor belongs to the block's owner. No lock.
+ */
+#include "large.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "metadata.h"
+#include "os.h"
+#include "units.h"
+
+#define PAGE_BYTES ((size_t)4096)
+#define ALL_PAGES 0xffffU
+#define HEAP_NAME "malloc"
+
+static struct strata__large_stats stats;
+
+static int move_mapping(void *from, size_t old_bytes, void *to, size_t new_bytes)
+{
+    void *moved = mremap(from, old_bytes, new_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to);
+    return moved == MAP_FAILED ? -errno : 0;
+}
+
+int (*strata__large_move)(void *, size_t, void *, size_t) = move_mapping;
+
+static void count(size_t *counter, size_t change)
+{
+    __atomic_fetch_add(counter, change, __ATOMIC_RELAXED);
+}
+
+static size_t round_up(size_t bytes, size_t grain)
+{
+    return (bytes + grain - 1) & ~(grain - 1);
+}
+
+static size_t units_of(size_t bytes)
+{
+    return (bytes + STRATA__UNIT_BYTES - 1) >> STRATA__UNIT_BITS;
+}
+
+/* Bits of the pages of unit number `unit` that a block of `bytes` covers. */
+static uint16_t pages_mask(size_t bytes, size_t unit)
+{
+    size_t left_pages = (bytes - unit * STRATA__UNIT_BYTES) / PAGE_BYTES;
+    return (
+        uint16_t)(left_pages >= STRATA__UNIT_PAGES ? ALL_PAGES : (1U << left_pages) - 1);
+}
+
+/* Pages behind the block in its last unit go back to the system, if some are resident. */
+static void purge_tail(char *start, size_t bytes)
+{
+    size_t unit = units_of(bytes) - 1;
+    uint16_t *touched = strata__unitmap_touched(start + unit * STRATA__UNIT_BYTES);
+    uint16_t kept = pages_mask(bytes, unit);
+    size_t end = (unit + 1) * STRATA__UNIT_BYTES;
+    if ((*touched & ~kept) != 0 && strata__os->purge(start + bytes, end - bytes) == 0) {
+        *touched &= kept;
+    }
+}
+
+/* Marks the pages of a block from unit `first` on; returns the pages that were before. */
+static unsigned touch(char *start, size_t bytes, size_t first)
+{
+    unsigned before = 0;
+    for (size_t unit = first; unit < units_of(bytes); unit++) {
+        uint16_t *touched = strata__unitmap_touched(start + unit * STRATA__UNIT_BYTES);
+        uint16_t mask = pages_mask(bytes, unit);
+        before |= *touched & mask;
+        *touched |= mask;
+    }
+    return before;
+}
+
+static void mark_units(const char *start, size_t first, size_t end, uint64_t entry)
+{
+    for (size_t unit = first; unit < end; unit++) {
+        strata__unitmap_set(start + unit * STRATA__UNIT_BYTES, entry);
+    }
+}
+
+static void *units_alloc(size_t bytes, size_t alignment, int *zeroed)
+{
+    size_t units = units_of(bytes);
+    size_t alignment_units = units_of(alignment);
+    struct strata__span *span = strata__metadata_take(sizeof(*span));
+    char *start = span == NULL ? NULL : strata__units_take(units, alignment_units);
+    if (start == NULL) {
+        if (span != NULL) {
+            strata__metadata_give(span, sizeof(*span));
+        }
+        return NULL;
+    }
+    *span =
+        (struct strata__span){.start = start, .units = (uint32_t)units, .bytes = bytes};
+    purge_tail(start, bytes);
+    *zeroed = touch(start, bytes, 0) == 0;
+    mark_units(start, 1, units, strata__entry(STRATA__KIND_INTERIOR, NULL));
+    strata__unitmap_set(start, strata__entry(STRATA__KIND_LARGE, span));
+    count(&stats.large_bytes, bytes);
+    count(&stats.large_blocks, 1);
+    return start;
+}
+
+void *strata__huge_alloc(size_t bytes, size_t alignment)
+{
+    bytes = round_up(bytes, PAGE_BYTES);
+    struct strata__span *span = strata__metadata_take(sizeof(*span));
+    if (span == NULL) {
+        return NULL;
+    }
+    char *start = strata__os->map(bytes, alignment < PAGE_BYTES ? PAGE_BYTES : alignment);
+    if (start != NULL && strata__unitmap_cover(start, bytes) != 0) {
+        strata__os->unmap(start, bytes);
+        start = NULL;
+    }
+    if (start == NULL) {
+        strata__metadata_give(span, sizeof(*span));
+        return NULL;
+    }
+    *span = (struct strata__span){.start = start, .bytes = bytes};
+    strata__unitmap_set(start, strata__entry(STRATA__KIND_HUGE, span));
+    count(&stats.huge_bytes, bytes);
+    count(&stats.huge_blocks, 1);
+    return start;
+}
+
+void *strata__large_alloc(size_t bytes, size_t alignment, int *zeroed)
+{
+    if (bytes > PTRDIFF_MAX || alignment > PTRDIFF_MAX - bytes) {
+        return NULL;
+    }
+    bytes = round_up(bytes, PAGE_BYTES);
+    if (bytes > STRATA__LARGE_MAX_BYTES || alignment > STRATA__LARGE_MAX_BYTES) {
+        *zeroed = 1;
+        return strata__huge_alloc(bytes, alignment);
+    }
+    return units_alloc(bytes, alignment, zeroed);
+}
+
+static struct strata__span *span_of(const void *block, uint64_t entry)
+{
+    unsigned kind = strata__entry_kind(entry);
+    if (kind != STRATA__KIND_LARGE && kind != STRATA__KIND_HUGE) {
+        strata__fatal(HEAP_NAME, "not an allocated block", block);
+    }
+    struct strata__span *span = strata__entry_pointer(entry);
+    if (span->start != block) {
+        strata__fatal(HEAP_NAME, "not the start of a block", block);
+    }
+    return span;
+}
+
+void strata__large_free(void *block, uint64_t entry)
+{
+    struct strata__span *span = span_of(block, entry);
+    size_t bytes = span->bytes;
+    size_t units = span->units;
+    char *start = span->start;
+    mark_units(start, 0, units == 0 ? 1 : units, 0);
+    strata__metadata_give(span, sizeof(*span));
+    if (units == 0) {
+        strata__os->unmap(start, bytes);
+        count(&stats.huge_bytes, -bytes);
+        count(&stats.huge_blocks, (size_t)-1);
+    } else {
+        strata__units_give(start, units);
+        count(&stats.large_bytes, -bytes);
+        count(&stats.large_blocks, (size_t)-1);
+    }
+}
+
+const void *strata__large_start(uint64_t entry)
+{
+    return ((const struct strata__span *)strata__entry_pointer(entry))->start;
+}
+
+size_t strata__large_bytes(const void *block, uint64_t entry)
+{
+    return span_of(block, entry)->bytes;
+}
+
+/* Everything that can fail is done before the old mapping goes. */
+static char *grow_huge(struct strata__span *span, size_t bytes)
+{
+    char *start = span->start;
+    if (strata__os->extend(start, span->bytes, bytes) == 0) {
+        return start;
+    }
+    char *target = strata__os->map(bytes, PAGE_BYTES);
+    if (target == NULL) {
+        return NULL;
+    }
+    if (strata__unitmap_cover(target, bytes) != 0) {
+        strata__os->unmap(target, bytes);
+        return NULL;
+    }
+    /* Nobody may find this block at an address that another thread's mapping can get. */
+    strata__unitmap_set(start, 0);
+    if (strata__large_move(start, span->bytes, target, bytes) != 0) {
+        strata__unitmap_set(start, strata__entry(STRATA__KIND_HUGE, span));
+        strata__os->unmap(target, bytes);
+        return NULL;
+    }
+    strata__unitmap_set(target, strata__entry(STRATA__KIND_HUGE, span));
+    return target;
+}
+
+static void *resize_huge(struct strata__span *span, size_t bytes)
+{
+    char *start = span->start;
+    if (bytes < STRATA__GROWN_MAX_BYTES) {
+        return NULL;
+    }
+    if (bytes > span->bytes) {
+        start = grow_huge(span, bytes);
+        if (start == NULL) {
+            return NULL;
+        }
+    } else {
+        strata__os->unmap(start + bytes, span->bytes - bytes);
+    }
+    count(&stats.huge_bytes, bytes - span->bytes);
+    span->start = start;
+    span->bytes = bytes;
+    return start;
+}
+
+static void *resize_units(struct strata__span *span, size_t bytes)
+{
+    char *start = span->start;
+    size_t old_units = span->units;
+    size_t units = units_of(bytes);
+    if (units > old_units &&
+        strata__units_extend(start, old_units, units - old_units) != 0) {
+        return NULL;
+    }
+    if (units < old_units) {
+        mark_units(start, units, old_units, 0);
+        strata__units_give(start + units * STRATA__UNIT_BYTES, old_units - units);
+    }
+    count(&stats.large_bytes, bytes - span->bytes);
+    span->units = (uint32_t)units;
+    span->bytes = bytes;
+    if (units > old_units) {
+        mark_units(start, old_units, units, strata__entry(STRATA__KIND_INTERIOR, NULL));
+    }
+    purge_tail(start, bytes);
+    touch(start, bytes, units > old_units ? old_units - 1 : units - 1);
+    return start;
+}
+
+void *strata__large_resize(void *block, uint64_t entry, size_t bytes)
+{
+    struct strata__span *span = span_of(block, entry);
+    if (bytes > PTRDIFF_MAX - PAGE_BYTES || bytes <= PAGE_BYTES) {
+        return NULL;
+    }
+    bytes = round_up(bytes, PAGE_BYTES);
+    if (bytes == span->bytes) {
+        return block;
+    }
+    if (span->units == 0) {
+        return resize_huge(span, bytes);
+    }
+    return bytes > STRATA__LARGE_MAX_BYTES ? NULL : resize_units(span, bytes);
+}
+
+void strata__large_get_stats(struct strata__large_stats *out)
+{
+    out->large_bytes = __atomic_load_n(&stats.large_bytes, __ATOMIC_RELAXED);
+    out->large_blocks = __atomic_load_n(&stats.large_blocks, __ATOMIC_RELAXED);
+    out->huge_bytes = __atomic_load_n(&stats.huge_bytes, __ATOMIC_RELAXED);
+    out->huge_blocks = __atomic_load_n(&stats.huge_blocks, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,24 @@
+/*
+ * Memory for the malloc replacement's own descriptors, apart from the user's pages.
+ */
+#ifndef STRATA_METADATA_H
+#define STRATA_METADATA_H
+
+#include <stddef.h>
+
+/* The largest descriptor: a slab of 8-byte blocks with one bit for each of 8192. */
+#define STRATA__METADATA_MAX ((size_t)1152)
+
+/* Not cleared; aligned to 64 bytes; NULL when the system gives no memory. */
+void *strata__metadata_take(size_t bytes);
+/* `bytes` as asked for. Kept for the next descriptor of that size. */
+void strata__metadata_give(void *descriptor, size_t bytes);
+/* What has been cut off the mappings so far, in use or kept. */
+size_t strata__metadata_bytes(void);
+
+/* For fork: rank below every other lock of the malloc replacement. */
+void strata__metadata_lock(void);
+void strata__metadata_unlock(void);
+void strata__metadata_reset_lock(void);
+
+#endif

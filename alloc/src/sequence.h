@@ -1,0 +1,135 @@
+/*
+ * The two restartable sequences, inline, because they are the fast paths of malloc and
+ * free: take a block from this CPU's table, put one there. The kernel restarts a sequence
+ * whose thread was preempted, moved or interrupted by a signal before the last store, so
+ * that store alone decides (kernel/rseq.c, rseq_ip_fixup).
+ */
+#ifndef STRATA_SEQUENCE_H
+#define STRATA_SEQUENCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "blockclass.h"
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#    define STRATA__RSEQ 0 /* a sanitizer cannot see what the sequences do */
+#elif defined(__x86_64__)
+#    define STRATA__RSEQ 1
+#else
+#    define STRATA__RSEQ 0
+#endif
+
+#define STRATA__CPUS_MAX 4096
+#define STRATA__CPU_SLOTS 1792
+#define STRATA__CPU_COUNTS 64
+
+struct strata__cpu {
+    uint16_t counts[STRATA__CPU_COUNTS]; /* by class */
+    void *slots[STRATA__CPU_SLOTS];      /* of a class from its `first` on */
+};
+
+enum strata__push { STRATA__PUSH_FULL, STRATA__PUSH_DONE, STRATA__PUSH_TWICE };
+
+/* NULL: nothing kept there, now or ever; sequences load it anew each time. */
+extern struct strata__cpu *strata__percpu_caches[STRATA__CPUS_MAX];
+/* Where the thread's struct rseq lies from the thread pointer; 0: there is none. */
+extern ptrdiff_t strata__percpu_rseq;
+
+#if STRATA__RSEQ
+
+/* Names the sequence 1: to 2: to the kernel, restarting at 0:. The signature is the one
+ * that glibc registers for x86 (sysdeps/unix/sysv/linux/x86/bits/rseq.h). */
+#    define STRATA__RSEQ_BEGIN                                                           \
+        ".pushsection __rseq_cs, \"aw\"\n\t"                                             \
+        ".balign 32\n\t"                                                                 \
+        "3: .long 0, 0\n\t"                                                              \
+        ".quad 1f, 2f - 1f, 4f\n\t"                                                      \
+        ".popsection\n\t"                                                                \
+        ".pushsection __rseq_failure, \"ax\"\n\t"                                        \
+        ".byte 0x0f, 0xb9, 0x3d\n\t"                                                     \
+        ".long 0x53053053\n\t"                                                           \
+        "4: jmp 0f\n\t"                                                                  \
+        ".popsection\n\t"                                                                \
+        "0: leaq 3b(%%rip), %%rax\n\t"                                                   \
+        "movq %%rax, %%fs:8(%[rseq])\n\t"                                                \
+        "xorl %%esi, %%esi\n\t"                                                          \
+        "1: movl %%fs:4(%[rseq]), %%eax\n\t"                                             \
+        "cmpl %[cpus], %%eax\n\t"                                                        \
+        "jae 2f\n\t"                                                                     \
+        "movq (%[caches], %%rax, 8), %%rdx\n\t"                                          \
+        "testq %%rdx, %%rdx\n\t"                                                         \
+        "jz 2f\n\t"                                                                      \
+        "movzwl (%%rdx, %[class], 2), %%ecx\n\t"
+
+#    define STRATA__RSEQ_INPUTS                                                          \
+        [rseq] "r"(strata__percpu_rseq), [caches] "r"(strata__percpu_caches),            \
+            [cpus] "i"(STRATA__CPUS_MAX), [class] "r"((size_t) class),                   \
+            [first] "r"((size_t)strata__block_classes[class].first),                     \
+            [slots] "i"(offsetof(struct strata__cpu, slots))
+
+/* A block of the class that this CPU keeps, or NULL. */
+static inline void *strata__percpu_pop(unsigned class)
+{
+    if (__builtin_expect(strata__percpu_rseq == 0, 0)) {
+        return NULL;
+    }
+    void *block;
+    __asm__ volatile(STRATA__RSEQ_BEGIN "subl $1, %%ecx\n\t"
+                                        "jb 2f\n\t"
+                                        "leaq (%%rcx, %[first]), %%rax\n\t"
+                                        "movq %c[slots](%%rdx, %%rax, 8), %%rsi\n\t"
+                                        "movw %%cx, (%%rdx, %[class], 2)\n\t"
+                                        "2:\n\t"
+                     : "=&S"(block)
+                     : STRATA__RSEQ_INPUTS
+                     : "rax", "rcx", "rdx", "cc", "memory");
+    return block;
+}
+
+/* TWICE: the block that was pushed last. */
+static inline enum strata__push strata__percpu_push(unsigned class, void *block)
+{
+    if (__builtin_expect(strata__percpu_rseq == 0, 0)) {
+        return STRATA__PUSH_FULL;
+    }
+    unsigned long result;
+    __asm__ volatile(STRATA__RSEQ_BEGIN
+                     "cmpl %[capacity], %%ecx\n\t"
+                     "jae 2f\n\t"
+                     "leaq (%%rcx, %[first]), %%rax\n\t"
+                     "testl %%ecx, %%ecx\n\t"
+                     "jz 5f\n\t"
+                     "movl $2, %%esi\n\t"
+                     "cmpq %[block], %c[slots] - 8(%%rdx, %%rax, 8)\n\t"
+                     "je 2f\n\t"
+                     "5: movl $1, %%esi\n\t"
+                     "movq %[block], %c[slots](%%rdx, %%rax, 8)\n\t"
+                     "addl $1, %%ecx\n\t"
+                     "movw %%cx, (%%rdx, %[class], 2)\n\t"
+                     "2:\n\t"
+                     : "=&S"(result)
+                     : STRATA__RSEQ_INPUTS, [block] "r"(block),
+                     [capacity] "r"((uint32_t)strata__block_classes[class].capacity)
+                     : "rax", "rcx", "rdx", "cc", "memory");
+    return (enum strata__push)result;
+}
+
+#else
+
+static inline void *strata__percpu_pop(unsigned class)
+{
+    (void)class;
+    return NULL;
+}
+
+static inline enum strata__push strata__percpu_push(unsigned class, void *block)
+{
+    (void)class;
+    (void)block;
+    return STRATA__PUSH_FULL;
+}
+
+#endif
+
+#endif

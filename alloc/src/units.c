@@ -1,0 +1,468 @@
+/*
+ * The unit heap. It owns the regions and the free spans in them.
+ *
+ * A free span is clean (no page resident, reads as zeroes) or dirty (some page may be
+ * resident). Spans coalesce with neighbours of the same state only, so a request for
+ * zeroed memory or for warm memory finds what it needs; address space that is lost to
+ * fragments costs nobody anything, since units are no memory. Bins by length, best fit
+ * first, dirty spans before clean ones: what is resident is used again before the kernel
+ * is asked for more. All dirty spans also are on a list by time, for the purge.
+ *
+ * Which pages may be resident is known from the touched bits in the address map, which
+ * whoever owns a unit sets before the pages are written. They are an upper bound: a page
+ * that was handed out and never written counts.
+ *
+ * One lock. Nothing but metadata and the system is called under it; pages are purged
+ * outside of it, with the span in nobody's list.
+ */
+#include "units.h"
+
+#include <errno.h>
+
+#include "lock.h"
+#include "metadata.h"
+#include "os.h"
+
+#define PAGE_BYTES ((size_t)4096)
+#define REGION_BYTES ((size_t)32 << 20)
+#define EXACT_BINS 32U
+#define BINS 64U
+#define BIN_SCAN_MAX 16
+#define UNITS_MAX (((size_t)1 << (STRATA__ADDRESS_BITS - STRATA__UNIT_BITS)) - 1)
+
+struct bins {
+    uint64_t filled; /* bit for each bin that has a span */
+    struct strata__span *heads[BINS];
+};
+
+static struct {
+    struct strata__lock lock;
+    struct bins clean, dirty;
+    struct strata__span *oldest, *newest; /* dirty spans */
+    uint32_t epoch;
+    struct strata__units_stats stats;
+} heap;
+
+/* Lengths up to 32 have a bin each, then two for each doubling; the last takes the rest. */
+static unsigned bin_of(size_t units)
+{
+    if (units <= EXACT_BINS) {
+        return (unsigned)units - 1;
+    }
+    unsigned doubling = 63U - (unsigned)__builtin_clzll(units);
+    unsigned half = (unsigned)(units >> (doubling - 1) & 1);
+    unsigned bin = EXACT_BINS + (doubling - 5) * 2 + half;
+    return bin < BINS ? bin : BINS - 1;
+}
+
+static size_t touched_pages(const char *start, size_t units)
+{
+    size_t pages = 0;
+    for (size_t i = 0; i < units; i++) {
+        pages += (size_t)__builtin_popcount(
+            *strata__unitmap_touched(start + i * STRATA__UNIT_BYTES));
+    }
+    return pages;
+}
+
+static int any_touched(const char *start, size_t units)
+{
+    for (size_t i = 0; i < units; i++) {
+        if (*strata__unitmap_touched(start + i * STRATA__UNIT_BYTES) != 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void mark_ends(const struct strata__span *span, uint64_t entry)
+{
+    strata__unitmap_set(span->start, entry);
+    strata__unitmap_set(
+        span->start + ((size_t)span->units - 1) * STRATA__UNIT_BYTES, entry);
+}
+
+static void link_dirty(struct strata__span *span)
+{
+    span->next_dirty = NULL;
+    span->previous_dirty = heap.newest;
+    if (heap.newest != NULL) {
+        heap.newest->next_dirty = span;
+    } else {
+        heap.oldest = span;
+    }
+    heap.newest = span;
+}
+
+static void unlink_dirty(struct strata__span *span)
+{
+    if (span->previous_dirty != NULL) {
+        span->previous_dirty->next_dirty = span->next_dirty;
+    } else {
+        heap.oldest = span->next_dirty;
+    }
+    if (span->next_dirty != NULL) {
+        span->next_dirty->previous_dirty = span->previous_dirty;
+    } else {
+        heap.newest = span->previous_dirty;
+    }
+}
+
+static void link_span(struct strata__span *span)
+{
+    struct bins *bins = span->dirty ? &heap.dirty : &heap.clean;
+    span->bin = (uint8_t)bin_of(span->units);
+    span->previous = NULL;
+    span->next = bins->heads[span->bin];
+    if (span->next != NULL) {
+        span->next->previous = span;
+    }
+    bins->heads[span->bin] = span;
+    bins->filled |= UINT64_C(1) << span->bin;
+    if (span->dirty) {
+        link_dirty(span);
+    }
+    heap.stats.free_bytes += span->units * STRATA__UNIT_BYTES;
+    mark_ends(span, strata__entry(STRATA__KIND_FREE, span));
+}
+
+static void unlink_span(struct strata__span *span)
+{
+    struct bins *bins = span->dirty ? &heap.dirty : &heap.clean;
+    if (span->previous != NULL) {
+        span->previous->next = span->next;
+    } else {
+        bins->heads[span->bin] = span->next;
+        if (span->next == NULL) {
+            bins->filled &= ~(UINT64_C(1) << span->bin);
+        }
+    }
+    if (span->next != NULL) {
+        span->next->previous = span->previous;
+    }
+    if (span->dirty) {
+        unlink_dirty(span);
+    }
+    heap.stats.free_bytes -= span->units * STRATA__UNIT_BYTES;
+    mark_ends(span, 0);
+}
+
+static struct strata__span *free_span_at(const char *address)
+{
+    uint64_t entry = strata__unitmap_get(address);
+    return strata__entry_kind(entry) == STRATA__KIND_FREE ? strata__entry_pointer(entry)
+                                                          : NULL;
+}
+
+/* Joins the span, which is on no list, with neighbours of its state and puts it on. */
+static void insert(struct strata__span *span)
+{
+    struct strata__span *before = free_span_at(span->start - STRATA__UNIT_BYTES);
+    if (before != NULL && before->dirty == span->dirty) {
+        unlink_span(before);
+        span->start = before->start;
+        span->units += before->units;
+        strata__metadata_give(before, sizeof(*before));
+    }
+    struct strata__span *behind =
+        free_span_at(span->start + span->units * STRATA__UNIT_BYTES);
+    if (behind != NULL && behind->dirty == span->dirty) {
+        unlink_span(behind);
+        span->units += behind->units;
+        strata__metadata_give(behind, sizeof(*behind));
+    }
+    link_span(span);
+}
+
+/* The wanted units of a span that begin on the alignment, or NULL if it is too short. */
+static char *fit(const struct strata__span *span, size_t units, size_t alignment_units)
+{
+    uintptr_t alignment = alignment_units * STRATA__UNIT_BYTES;
+    uintptr_t start = ((uintptr_t)span->start + alignment - 1) & ~(alignment - 1);
+    size_t skipped = (start - (uintptr_t)span->start) >> STRATA__UNIT_BITS;
+    return skipped + units <= span->units
+               ? (char *)span->start + skipped * STRATA__UNIT_BYTES
+               : NULL;
+}
+
+/* The shortest span that fits, but no more than a few of a bin are looked at: in the bins
+ * of ranges a longer one does as well. */
+static struct strata__span *find_in_bin(
+    struct strata__span *head, size_t units, size_t alignment_units)
+{
+    struct strata__span *best = NULL;
+    int scanned = 0;
+    for (struct strata__span *span = head; span != NULL; span = span->next) {
+        if (fit(span, units, alignment_units) != NULL &&
+            (best == NULL || span->units < best->units)) {
+            best = span;
+        }
+        scanned++;
+        if (best != NULL && scanned >= BIN_SCAN_MAX) {
+            break;
+        }
+    }
+    return best;
+}
+
+static struct strata__span *find(
+    const struct bins *bins, size_t units, size_t alignment_units)
+{
+    uint64_t left = bins->filled & ~((UINT64_C(1) << bin_of(units)) - 1);
+    while (left != 0) {
+        unsigned bin = (unsigned)__builtin_ctzll(left);
+        struct strata__span *span = find_in_bin(bins->heads[bin], units, alignment_units);
+        if (span != NULL) {
+            return span;
+        }
+        left &= left - 1;
+    }
+    return NULL;
+}
+
+static struct strata__span *span_new(char *start, size_t units)
+{
+    struct strata__span *span = strata__metadata_take(sizeof(*span));
+    if (span != NULL) {
+        *span = (struct strata__span){
+            .start = start, .units = (uint32_t)units, .epoch = heap.epoch};
+    }
+    return span;
+}
+
+/* What is left of a span after a part was taken. It keeps its epoch. */
+static void put_rest(struct strata__span *span, uint8_t was_dirty)
+{
+    span->dirty = was_dirty && any_touched(span->start, span->units);
+    link_span(span);
+}
+
+/* Cuts `units` at `start` out of a span on the lists. Fails only when the span falls in
+ * two and there is no descriptor for the second part. */
+static int carve(struct strata__span *span, char *start, size_t units)
+{
+    size_t before = (size_t)(start - span->start) >> STRATA__UNIT_BITS;
+    size_t behind = span->units - before - units;
+    struct strata__span *second = NULL;
+    if (before > 0 && behind > 0) {
+        second = span_new(start + units * STRATA__UNIT_BYTES, behind);
+        if (second == NULL) {
+            return -ENOMEM;
+        }
+        second->epoch = span->epoch;
+    }
+    uint8_t was_dirty = span->dirty;
+    unlink_span(span);
+    if (was_dirty) {
+        heap.stats.dirty_bytes -= touched_pages(start, units) * PAGE_BYTES;
+    }
+    if (second != NULL) {
+        put_rest(second, was_dirty);
+    }
+    if (before > 0) {
+        span->units = (uint32_t)before;
+        put_rest(span, was_dirty);
+    } else if (behind > 0) {
+        span->start = start + units * STRATA__UNIT_BYTES;
+        span->units = (uint32_t)behind;
+        put_rest(span, was_dirty);
+    } else {
+        strata__metadata_give(span, sizeof(*span));
+    }
+    return 0;
+}
+
+/* A region of the usual size; a smaller one if the system, or a limit on address space,
+ * refuses that. */
+static int add_region(size_t units)
+{
+    size_t least = units * STRATA__UNIT_BYTES;
+    size_t bytes = least < REGION_BYTES ? REGION_BYTES : least;
+    char *start = NULL;
+    while (
+        (start = strata__os->map(bytes, STRATA__UNIT_BYTES)) == NULL && bytes > least) {
+        bytes = bytes / 2 > least ? bytes / 2 : least;
+        bytes &= ~(STRATA__UNIT_BYTES - 1);
+    }
+    if (start == NULL) {
+        return -ENOMEM;
+    }
+    struct strata__span *span = NULL;
+    if (strata__unitmap_cover(start, bytes) != 0 ||
+        (span = span_new(start, bytes >> STRATA__UNIT_BITS)) == NULL) {
+        strata__os->unmap(start, bytes);
+        return -ENOMEM;
+    }
+    heap.stats.mapped_bytes += bytes;
+    insert(span);
+    return 0;
+}
+
+static char *take_locked(size_t units, size_t alignment_units)
+{
+    struct strata__span *span = find(&heap.dirty, units, alignment_units);
+    if (span == NULL) {
+        span = find(&heap.clean, units, alignment_units);
+    }
+    if (span == NULL) {
+        return NULL;
+    }
+    char *start = fit(span, units, alignment_units);
+    return carve(span, start, units) == 0 ? start : NULL;
+}
+
+char *strata__units_take(size_t units, size_t alignment_units)
+{
+    size_t slack = alignment_units - 1;
+    if (units > UNITS_MAX - slack) {
+        return NULL;
+    }
+    strata__lock_take(&heap.lock);
+    char *start = take_locked(units, alignment_units);
+    if (start == NULL && add_region(units + slack) == 0) {
+        start = take_locked(units, alignment_units);
+    }
+    strata__lock_drop(&heap.lock);
+    if (start == NULL && strata__units_purge(UINT32_MAX, 0) > 0) {
+        /* Dirty and clean neighbours have become one. */
+        strata__lock_take(&heap.lock);
+        start = take_locked(units, alignment_units);
+        strata__lock_drop(&heap.lock);
+    }
+    return start;
+}
+
+int strata__units_extend(char *start, size_t units, size_t extra)
+{
+    char *end = start + units * STRATA__UNIT_BYTES;
+    strata__lock_take(&heap.lock);
+    struct strata__span *span = free_span_at(end);
+    int failed = -ENOMEM;
+    if (span != NULL && span->start == end && span->units >= extra) {
+        failed = carve(span, end, extra);
+    }
+    strata__lock_drop(&heap.lock);
+    return failed;
+}
+
+/* Without a descriptor the units stay with nobody until the process ends: resident, but
+ * not damaged. Purged first, so that only address space is lost. */
+static void abandon(char *start, size_t units)
+{
+    if (strata__os->purge(start, units * STRATA__UNIT_BYTES) == 0) {
+        for (size_t i = 0; i < units; i++) {
+            *strata__unitmap_touched(start + i * STRATA__UNIT_BYTES) = 0;
+        }
+    }
+}
+
+void strata__units_give(char *start, size_t units)
+{
+    strata__lock_take(&heap.lock);
+    struct strata__span *span = span_new(start, units);
+    if (span != NULL) {
+        size_t pages = touched_pages(start, units);
+        span->dirty = pages > 0;
+        heap.stats.dirty_bytes += pages * PAGE_BYTES;
+        insert(span);
+    }
+    strata__lock_drop(&heap.lock);
+    if (span == NULL) {
+        abandon(start, units);
+    }
+}
+
+/* The span is on no list and its ends are not marked, so nobody else can reach it. */
+static size_t purge_span(struct strata__span *span)
+{
+    if (strata__os->purge(span->start, span->units * STRATA__UNIT_BYTES) != 0) {
+        return 0; /* locked in memory by mlockall: it stays dirty */
+    }
+    size_t pages = touched_pages(span->start, span->units);
+    for (size_t i = 0; i < span->units; i++) {
+        *strata__unitmap_touched(span->start + i * STRATA__UNIT_BYTES) = 0;
+    }
+    return pages * PAGE_BYTES;
+}
+
+size_t strata__units_purge(uint32_t epoch, size_t keep_bytes)
+{
+    size_t purged = 0;
+    for (;;) {
+        strata__lock_take(&heap.lock);
+        struct strata__span *span = heap.oldest;
+        if (span == NULL || span->epoch > epoch || heap.stats.dirty_bytes <= keep_bytes) {
+            strata__lock_drop(&heap.lock);
+            return purged;
+        }
+        unlink_span(span);
+        strata__lock_drop(&heap.lock);
+        size_t bytes = purge_span(span);
+        strata__lock_take(&heap.lock);
+        heap.stats.dirty_bytes -= bytes;
+        span->dirty = bytes == 0;
+        insert(span);
+        strata__lock_drop(&heap.lock);
+        if (bytes == 0) {
+            return purged;
+        }
+        purged += bytes;
+    }
+}
+
+void strata__units_set_epoch(uint32_t epoch)
+{
+    strata__lock_take(&heap.lock);
+    heap.epoch = epoch;
+    strata__lock_drop(&heap.lock);
+}
+
+void strata__units_get_stats(struct strata__units_stats *stats)
+{
+    strata__lock_take(&heap.lock);
+    *stats = heap.stats;
+    strata__lock_drop(&heap.lock);
+}
+
+static void check_bins(const struct bins *bins, struct strata__units_stats *found)
+{
+    for (unsigned bin = 0; bin < BINS; bin++) {
+        STRATA__BUG_IF((bins->heads[bin] != NULL) != (bins->filled >> bin & 1));
+        for (const struct strata__span *span = bins->heads[bin]; span != NULL;
+             span = span->next) {
+            size_t dirty_bytes = touched_pages(span->start, span->units) * PAGE_BYTES;
+            STRATA__BUG_IF(span->bin != bin || bin_of(span->units) != bin);
+            STRATA__BUG_IF((dirty_bytes > 0) != span->dirty);
+            STRATA__BUG_IF(free_span_at(span->start) != span);
+            STRATA__BUG_IF(span->next != NULL && span->next->previous != span);
+            found->free_bytes += span->units * STRATA__UNIT_BYTES;
+            found->dirty_bytes += dirty_bytes;
+        }
+    }
+}
+
+void strata__units_check(void)
+{
+    struct strata__units_stats found = {0};
+    strata__lock_take(&heap.lock);
+    check_bins(&heap.clean, &found);
+    check_bins(&heap.dirty, &found);
+    STRATA__BUG_IF(found.free_bytes != heap.stats.free_bytes);
+    STRATA__BUG_IF(found.dirty_bytes != heap.stats.dirty_bytes);
+    strata__lock_drop(&heap.lock);
+}
+
+void strata__units_lock(void)
+{
+    strata__lock_take(&heap.lock);
+}
+
+void strata__units_unlock(void)
+{
+    strata__lock_drop(&heap.lock);
+}
+
+void strata__units_reset_lock(void)
+{
+    strata__lock_reset(&heap.lock);
+}

@@ -1,0 +1,56 @@
+/*
+ * Spans of whole units (64 KiB) of address space: taken from the system in regions, handed
+ * out for slabs and large blocks, given back page by page.
+ */
+#ifndef STRATA_UNITS_H
+#define STRATA_UNITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "unitmap.h"
+
+/* A free span, or a large or huge block. */
+struct strata__span {
+    struct strata__span *next, *previous;             /* of the same bin */
+    struct strata__span *next_dirty, *previous_dirty; /* by the time they were freed */
+    char *start;
+    size_t bytes; /* of a block */
+    uint32_t units;
+    uint32_t epoch;
+    uint8_t dirty;
+    uint8_t bin;
+};
+
+struct strata__units_stats {
+    size_t mapped_bytes; /* regions */
+    size_t free_bytes;   /* free spans, resident or not */
+    size_t dirty_bytes;  /* pages of free spans that may be resident */
+};
+
+/* `units` on a multiple of `alignment_units` (a power of two), which read as zeroes where
+ * no touched bit is set in the address map. NULL when the system gives no memory, after
+ * all free pages have been purged. The map's entries of the units are 0. */
+char *strata__units_take(size_t units, size_t alignment_units);
+/* Takes the `extra` units behind a taken span. 0, or -ENOMEM if they are not free. */
+int strata__units_extend(char *start, size_t units, size_t extra);
+/* Always succeeds in giving the units to the heap if the caller has given a descriptor to
+ * metadata before. The map's touched bits say which pages may be resident; its entries must be 0. */
+void strata__units_give(char *start, size_t units);
+
+/* Gives back the pages of spans freed up to `epoch`, oldest first, until at most
+ * `keep_bytes` are dirty. Returns the bytes given back. */
+size_t strata__units_purge(uint32_t epoch, size_t keep_bytes);
+/* Spans freed from now on carry this epoch. */
+void strata__units_set_epoch(uint32_t epoch);
+
+void strata__units_get_stats(struct strata__units_stats *stats);
+/* Walks every free span and compares with the counters; a difference is fatal. */
+void strata__units_check(void);
+
+/* For fork. Ranks below the locks of the classes and above metadata's. */
+void strata__units_lock(void);
+void strata__units_unlock(void);
+void strata__units_reset_lock(void);
+
+#endif
