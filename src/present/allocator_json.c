@@ -109,6 +109,22 @@ static uint32_t sum_state(uint64_t terms, uint64_t missing, uint32_t state_of_no
     return missing > 0 ? FACT_STALE : FACT_OK;
 }
 
+/*
+ * Arenas that a broken ring hides are in no sum: what could be read of such a heap is a
+ * lower bound, however sound each arena is.
+ */
+static bool is_incomplete(const struct facts *facts, const char **why)
+{
+    for (size_t i = 0; i < facts->process_count; i++) {
+        const struct glibc_facts *glibc = &facts->processes[i].glibc;
+        if (glibc->arena_count > 0 && glibc->state != FACT_OK) {
+            *why = glibc->why;
+            return true;
+        }
+    }
+    return false;
+}
+
 static void write_glibc(struct json_writer *json, const struct facts *facts)
 {
     struct glibc_total total = {0};
@@ -124,7 +140,11 @@ static void write_glibc(struct json_writer *json, const struct facts *facts)
             unseen_state = has_value(seen) ? unseen_state : seen;
         }
     }
-    const uint32_t state = sum_state(total.arenas, total.arenas_unread, unread_state);
+    const char *why = NULL;
+    uint32_t state = sum_state(total.arenas, total.arenas_unread, unread_state);
+    if (state == FACT_OK && is_incomplete(facts, &why)) {
+        state = FACT_STALE;
+    }
     const uint32_t seen = sum_state(total.arenas, total.arenas_unseen, unseen_state);
     const struct json_number numbers[] = {
         {"held", json_fact(total.held_bytes, state)},
@@ -139,6 +159,7 @@ static void write_glibc(struct json_writer *json, const struct facts *facts)
         {"top_resident_untrimmable", json_fact(total.top_untrimmable_bytes, seen)},
     };
     json_text(json, "state", fact_state_names[state]);
+    json_optional_text(json, "why", why);
     json_count(json, "arenas_unread", total.arenas_unread);
     json_numbers(json, numbers, sizeof(numbers) / sizeof(numbers[0]));
     write_arenas(json, facts);

@@ -62,6 +62,40 @@ static void writes_a_database_in_a_container(void **state)
     json_decref(document);
 }
 
+/* Each arena that was found is sound, but a broken ring hides others. */
+static void a_heap_that_is_not_whole_is_not_ok(void **state)
+{
+    struct glibc_arena arena = {.main = true, .state = FACT_OK, .held_bytes = 4096};
+    struct process_facts process = {
+        .pid = 1,
+        .name = (char *)"broken",
+        .glibc = {.state = FACT_MALFORMED,
+            .why = (char *)"the ring does not close",
+            .arenas = &arena,
+            .arena_count = 1},
+    };
+    struct facts facts = {.processes = &process,
+        .process_count = 1,
+        .target_name = (char *)"broken",
+        .target_cgroup = -1};
+    struct snapshot snapshot;
+    struct finding_list list = {.count = 0};
+    struct buffer buffer;
+
+    (void)state;
+    buffer_init(&buffer);
+    assert_int_equal(snapshot_build(&facts, &snapshot), 0);
+    present_explain_json(&snapshot, &list, &buffer);
+    json_t *document = json_loads(buffer_text(&buffer), JSON_REJECT_DUPLICATES, NULL);
+    json_t *glibc = json_array_get(json_object_get(document, "allocators"), 0);
+    assert_string_equal(json_string_value(json_object_get(glibc, "state")), "stale");
+    assert_string_equal(
+        json_string_value(json_object_get(glibc, "why")), "the ring does not close");
+    json_decref(document);
+    snapshot_release(&snapshot);
+    buffer_release(&buffer);
+}
+
 static void writes_what_was_denied(void **state)
 {
     json_t *document = render(sample_denied, "explain-denied.json");
@@ -103,6 +137,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(writes_a_database_in_a_container),
+        cmocka_unit_test(a_heap_that_is_not_whole_is_not_ok),
         cmocka_unit_test(writes_what_was_denied),
         cmocka_unit_test(writes_a_row_for_each_member),
         cmocka_unit_test(writes_the_same_keys_for_an_empty_target),
