@@ -4,10 +4,12 @@
 #include "lab.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "child.h"
 #include "resident.h"
@@ -49,13 +51,18 @@ const char *lab_php_program(void)
     return chosen != NULL && chosen[0] != '\0' ? chosen : "php8.2";
 }
 
-void lab_note_php_missing(struct lab *lab)
+void lab_note_missing(struct lab *lab, const char *program, const char *package)
 {
     if (!lab->php_missing) {
-        printf("PHP's own figures are missing: no '%s', install the package php8.2-cli\n",
-            lab_php_program());
+        printf("PHP's own figures are missing: no '%s', install the package %s\n",
+            program, package);
     }
     lab->php_missing = true;
+}
+
+void lab_note_php_missing(struct lab *lab)
+{
+    lab_note_missing(lab, lab_php_program(), "php8.2-cli");
 }
 
 bool lab_run_php(
@@ -102,6 +109,30 @@ int64_t lab_php_figure(const struct lab *lab, const char *key)
     return LAB_UNKNOWN;
 }
 
+int64_t lab_php_point(const struct lab *lab, const char *point, const char *figure)
+{
+    char key[KEY_BYTES];
+    snprintf(key, sizeof(key), "%s.%s", point, figure);
+    return lab_php_figure(lab, key);
+}
+
+int lab_write_script(const char *script, char *path)
+{
+    const char *folder = getenv("TMPDIR");
+    snprintf(path, LAB_PATH_BYTES, "%s/strata-lab-XXXXXX",
+        folder != NULL && folder[0] != '\0' ? folder : P_tmpdir);
+    int file = mkostemp(path, O_CLOEXEC);
+    if (file < 0) {
+        int error = -errno;
+        path[0] = '\0';
+        return error;
+    }
+    size_t length = strlen(script);
+    ssize_t written = write(file, script, length);
+    close(file);
+    return written == (ssize_t)length ? 0 : -EIO;
+}
+
 /* The number with commas at the thousands, or a dash. */
 static void format_figure(int64_t figure, char text[CELL_BYTES])
 {
@@ -123,21 +154,38 @@ static void format_figure(int64_t figure, char text[CELL_BYTES])
     text[out] = '\0';
 }
 
+void lab_print_titles(const char *what, const char *const *titles, size_t columns)
+{
+    printf("\n%-32s", what);
+    for (size_t column = 0; column < columns; column++) {
+        printf(" %15s", titles[column]);
+    }
+    printf("\n");
+}
+
+void lab_print_figures(const char *label, const int64_t *figures, size_t columns)
+{
+    printf("%-32s", label);
+    for (size_t column = 0; column < columns; column++) {
+        char text[CELL_BYTES];
+        format_figure(figures[column], text);
+        printf(" %15s", text);
+    }
+    printf("\n");
+}
+
 void lab_print_head(const char *what)
 {
-    printf("\n%-32s %15s %15s %15s %15s\n", what, "published", "php here", "zend",
-        "compact");
+    static const char *const titles[LAB_COLUMNS] = {[LAB_PUBLISHED] = "published",
+        [LAB_PHP] = "php here",
+        [LAB_ZEND] = "zend",
+        [LAB_COMPACT] = "compact"};
+    lab_print_titles(what, titles, LAB_COLUMNS);
 }
 
 void lab_print_row(const char *label, const struct lab_row *row)
 {
-    printf("%-32s", label);
-    for (size_t column = 0; column < LAB_COLUMNS; column++) {
-        char text[CELL_BYTES];
-        format_figure(row->figure[column], text);
-        printf(" %15s", text);
-    }
-    printf("\n");
+    lab_print_figures(label, row->figure, LAB_COLUMNS);
 }
 
 int64_t lab_difference(int64_t a, int64_t b)

@@ -15,7 +15,7 @@
 #include <strata/heap.h>
 
 enum lab_column { LAB_PUBLISHED, LAB_PHP, LAB_ZEND, LAB_COMPACT, LAB_COLUMNS };
-enum { LAB_TEXT_BYTES = 16384 };
+enum { LAB_TEXT_BYTES = 16384, LAB_PATH_BYTES = 256 };
 
 #define LAB_UNKNOWN INT64_MIN
 
@@ -52,13 +52,27 @@ bool lab_run_php(
 /* The command line of PHP: STRATA_PHP from the environment, or php8.2. */
 const char *lab_php_program(void);
 
-/* Says once which package is missing. */
+/* Says once which program is missing, and the package it is in. */
+void lab_note_missing(struct lab *lab, const char *program, const char *package);
 void lab_note_php_missing(struct lab *lab);
 
 /* The number which the last script printed behind this key, or LAB_UNKNOWN. */
 int64_t lab_php_figure(const struct lab *lab, const char *key);
 
-/* Prints the head of a table, and a row of it. */
+/* The same of a point (point.php): used, real, peak_used, peak_real or rss. */
+int64_t lab_php_point(const struct lab *lab, const char *point, const char *figure);
+
+/*
+ * Writes the script to a file of its own in the temporary directory, whose path (up to
+ * LAB_PATH_BYTES) the caller unlinks. 0 or -errno; path is empty when there is no file.
+ */
+int lab_write_script(const char *script, char *path);
+
+/* Prints the head of a table of any columns, and a row of it. */
+void lab_print_titles(const char *what, const char *const *titles, size_t columns);
+void lab_print_figures(const char *label, const int64_t *figures, size_t columns);
+
+/* Prints the head of a table with columns enum lab_column, and a row of it. */
 void lab_print_head(const char *what);
 void lab_print_row(const char *label, const struct lab_row *row);
 

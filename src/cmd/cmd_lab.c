@@ -33,6 +33,11 @@ static const struct lab_row lab_table[] = {
     {"sweep", "over all sizes: how much more than used is real"},
     {"survivors", "small blocks are freed: what goes back"},
     {"chunks-return", "how a worker gives memory back after a heavy request"},
+    {"php-layers", "real PHP: its three numbers, read from outside"},
+    {"php-steps", "real PHP: the steps of real, read from outside"},
+    {"php-limit", "real PHP: the moment before its limit, read from outside"},
+    {"php-cliff", "real PHP: the cliff at half a chunk, read from outside"},
+    {"fpm-staircase", "real PHP-FPM: a staircase, one step, and what separates them"},
 };
 enum { LAB_COUNT = sizeof(lab_table) / sizeof(lab_table[0]) };
 

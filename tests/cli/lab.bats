@@ -3,7 +3,8 @@ load helper
 
 @test "lab without a name lists every lab" {
     expect 0 "$STRATA" lab
-    for name in layers steps limit cliff sweep survivors chunks-return; do
+    for name in layers steps limit cliff sweep survivors chunks-return \
+        php-layers php-steps php-limit php-cliff fpm-staircase; do
         has "$output" "$name"
     done
 }

@@ -13,6 +13,7 @@
 
 #include "lab_script.h"
 #include "php_server.h"
+#include "published.h"
 
 enum {
     ARRAYS = 478000, /* as in the script */
@@ -28,18 +29,14 @@ enum {
 struct scenario {
     const char *query; /* of the heavy request */
     const char *title;
-    const int64_t *published; /* in chunks, or NULL */
+    bool published; /* as a staircase */
 };
 
-/* (RSS in MB - 3) / 2 of 105, 55, 29, 17, 11, 7: the worker itself takes 3 MB. */
-static const int64_t published_chunks[ROWS] = {
-    51, 26, 13, 7, 4, 2, LAB_UNKNOWN, LAB_UNKNOWN};
-
 static const struct scenario scenarios[] = {
-    {"small", "478,000 arrays [$i], alive at the end: a staircase", published_chunks},
-    {"freed", "the same, freed before the end: a staircase", NULL},
-    {"collected", "the same, freed and gc_mem_caches(): one step", NULL},
-    {"huge", "one array of 6,000,000: one step", NULL},
+    {"small", "478,000 arrays [$i], alive at the end: a staircase", true},
+    {"freed", "the same, freed before the end: a staircase", false},
+    {"collected", "the same, freed and gc_mem_caches(): one step", false},
+    {"huge", "one array of 6,000,000: one step", false},
 };
 enum { SCENARIOS = sizeof(scenarios) / sizeof(scenarios[0]) };
 
@@ -134,10 +131,10 @@ static void run_php(
 /* The published figures have chunks only; the array of rows itself is a huge block. */
 static int64_t published_real(const struct scenario *scenario, size_t row)
 {
-    if (scenario->published == NULL || scenario->published[row] == LAB_UNKNOWN) {
+    if (!scenario->published || row >= STAIRCASE_ROWS) {
         return LAB_UNKNOWN;
     }
-    return scenario->published[row] * (int64_t)STRATA_CHUNK_BYTES;
+    return staircase_chunks(row) * (int64_t)STRATA_CHUNK_BYTES;
 }
 
 static void run_scenario(struct lab *lab, const struct scenario *scenario)

@@ -54,22 +54,6 @@ static int find_free_port(uint16_t *port)
     return error;
 }
 
-static int write_script(struct php_server *server, const char *script)
-{
-    const char *folder = getenv("TMPDIR");
-    snprintf(server->script, sizeof(server->script), "%s/strata-lab-XXXXXX",
-        folder != NULL && folder[0] != '\0' ? folder : P_tmpdir);
-    int file = mkostemp(server->script, O_CLOEXEC);
-    if (file < 0) {
-        return -errno;
-    }
-    size_t length = strlen(script);
-    ssize_t written = write(file, script, length);
-    int error = written == (ssize_t)length ? 0 : -EIO;
-    close(file);
-    return error;
-}
-
 static int connect_to(const struct php_server *server)
 {
     struct sockaddr_in address = loopback(server->port);
@@ -123,7 +107,7 @@ int php_server_init(struct php_server *server, const char *php, const char *scri
     *server = (struct php_server){0};
     int error = find_free_port(&server->port);
     if (error == 0) {
-        error = write_script(server, script);
+        error = lab_write_script(script, server->script);
     }
     if (error == 0) {
         fflush(stdout);

@@ -9,12 +9,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { PHP_SERVER_PATH_BYTES = 256 };
+#include "lab.h"
 
 struct php_server {
     pid_t pid;
     uint16_t port;
-    char script[PHP_SERVER_PATH_BYTES]; /* a temporary file */
+    char script[LAB_PATH_BYTES]; /* a temporary file */
 };
 
 /*

@@ -9,28 +9,7 @@
 #include <stdio.h>
 
 #include "lab_script.h"
-
-enum { POINTS = 5, TABLE_ELEMENTS = 1 << 20, NAME_BYTES = 64 };
-
-struct point {
-    const char *key;
-    const char *label;
-    int64_t huge_blocks; /* alive, for the page size of the published run */
-    struct lab_reading published;
-};
-
-static const struct point points[POINTS] = {
-    {"start", "at startup", 0, {.used = 484176, .real = 2097152, .rss = 26542080}},
-    {"range", "range(0, 999999)", 1,
-        {.used = 17277888, .real = 18890752, .rss = 42663936}},
-    {"copy", "a copy, separated", 2,
-        {.used = 34071568, .real = 35684352, .rss = 58671104}},
-    {"unset-copy", "unset($copy)", 1,
-        {.used = 17277888, .real = 18890752, .rss = 42696704}},
-    {"unset-rows", "unset($rows)", 0, {.used = 484208, .real = 2097152, .rss = 26689536}},
-};
-
-static const int64_t published_peak_real = 35684352;
+#include "published.h"
 
 struct array {
     void *header;
@@ -40,7 +19,7 @@ struct array {
 static struct array make_array(struct strata_heap *heap)
 {
     struct array array = {.header = lab_alloc(heap, LAB_ARRAY_BYTES)};
-    array.table = lab_alloc(heap, lab_table_bytes(TABLE_ELEMENTS));
+    array.table = lab_alloc(heap, lab_table_bytes(LAYERS_TABLE_ELEMENTS));
     return array;
 }
 
@@ -51,7 +30,7 @@ static void drop_array(struct strata_heap *heap, const struct array *array)
 }
 
 /* The script, as the heap sees it. */
-static void run_heap(enum lab_column column, struct lab_reading readings[POINTS])
+static void run_heap(enum lab_column column, struct lab_reading readings[LAYERS_POINTS])
 {
     struct strata_heap *heap = lab_heap_new(lab_layout(column));
     readings[0] = lab_read(heap);
@@ -64,13 +43,6 @@ static void run_heap(enum lab_column column, struct lab_reading readings[POINTS]
     drop_array(heap, &rows);
     readings[4] = lab_read(heap);
     strata_heap_delete(heap);
-}
-
-static int64_t php_figure(const struct lab *lab, const char *point, const char *figure)
-{
-    char key[NAME_BYTES];
-    snprintf(key, sizeof(key), "%s.%s", point, figure);
-    return lab_php_figure(lab, key);
 }
 
 static int64_t pick_used(const struct lab_reading *reading)
@@ -90,36 +62,34 @@ static int64_t pick_rss(const struct lab_reading *reading)
 
 static void print_table(const struct lab *lab, const char *figure,
     int64_t (*pick)(const struct lab_reading *),
-    struct lab_reading ours[LAB_COLUMNS][POINTS])
+    struct lab_reading ours[LAB_COLUMNS][LAYERS_POINTS])
 {
     lab_print_head(figure);
-    for (size_t i = 0; i < POINTS; i++) {
-        struct lab_row row = {
-            {pick(&points[i].published), php_figure(lab, points[i].key, figure),
-                pick(&ours[LAB_ZEND][i]), pick(&ours[LAB_COMPACT][i])}};
-        lab_print_row(points[i].label, &row);
+    for (size_t i = 0; i < LAYERS_POINTS; i++) {
+        struct lab_row row = {{pick(&layers_points[i].published),
+            lab_php_point(lab, layers_points[i].key, figure), pick(&ours[LAB_ZEND][i]),
+            pick(&ours[LAB_COMPACT][i])}};
+        lab_print_row(layers_points[i].label, &row);
     }
 }
 
-static void check_real(struct lab *lab, const struct lab_reading zend[POINTS])
+static void check_real(struct lab *lab, const struct lab_reading zend[LAYERS_POINTS])
 {
-    int64_t surplus = lab_page_surplus(lab_table_bytes(TABLE_ELEMENTS));
-    for (size_t i = 0; i < POINTS; i++) {
-        lab_expect_equal(
-            lab, points[i].label, zend[i].real, php_figure(lab, points[i].key, "real"));
-        lab_expect_equal(lab, points[i].label, zend[i].real,
-            points[i].published.real - points[i].huge_blocks * surplus);
+    for (size_t i = 0; i < LAYERS_POINTS; i++) {
+        lab_expect_equal(lab, layers_points[i].label, zend[i].real,
+            lab_php_point(lab, layers_points[i].key, "real"));
+        lab_expect_equal(lab, layers_points[i].label, zend[i].real, layers_real_here(i));
     }
-    lab_expect_equal(lab, "peak of real", zend[POINTS - 1].peak_real,
-        lab_php_figure(lab, "peak.real"));
-    lab_expect_equal(lab, "peak of real", zend[POINTS - 1].peak_real,
-        published_peak_real - 2 * surplus);
+    lab_expect_equal(lab, "peak of real", zend[LAYERS_POINTS - 1].peak_real,
+        lab_php_point(lab, layers_points[LAYERS_POINTS - 1].key, "peak_real"));
+    lab_expect_equal(
+        lab, "peak of real", zend[LAYERS_POINTS - 1].peak_real, layers_peak_real_here());
 }
 
 int main(int count, char **arguments)
 {
     static struct lab lab;
-    struct lab_reading ours[LAB_COLUMNS][POINTS];
+    struct lab_reading ours[LAB_COLUMNS][LAYERS_POINTS];
     lab_begin(&lab, count, arguments, "layers: three numbers for one process");
     lab_run_php(&lab, lab_script, "-1", NULL);
     run_heap(LAB_ZEND, ours[LAB_ZEND]);
@@ -129,7 +99,7 @@ int main(int count, char **arguments)
     print_table(&lab, "rss", pick_rss, ours);
     check_real(&lab, ours[LAB_ZEND]);
     lab_expect_at_most(&lab, "real of compact after all is freed",
-        ours[LAB_COMPACT][POINTS - 1].real,
+        ours[LAB_COMPACT][LAYERS_POINTS - 1].real,
         ours[LAB_COMPACT][0].real + (int64_t)STRATA_CHUNK_BYTES);
     return lab_end(&lab);
 }

@@ -4,7 +4,6 @@ $rows = [];
 for ($n = 1; $n <= 160000; $n++) {
     $rows[] = $n;
     if ($n % 20000 === 0) {
-        echo "$n.used ", memory_get_usage(), "\n";
-        echo "$n.real ", memory_get_usage(true), "\n";
+        point((string) $n);
     }
 }
