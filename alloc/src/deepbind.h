@@ -1,0 +1,13 @@
+/*
+ * dlopen without RTLD_DEEPBIND.
+ */
+#ifndef STRATA_DEEPBIND_H
+#define STRATA_DEEPBIND_H
+
+/* dlopen(3) of the C library, with that flag taken off. */
+__attribute__((visibility("default"))) void *dlopen(const char *path, int mode);
+
+/* The next dlopen in the order of the libraries. */
+void *strata__deepbind_next(void);
+
+#endif

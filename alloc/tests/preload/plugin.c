@@ -1,0 +1,27 @@
+/* A library that is opened with RTLD_DEEPBIND, as PHP opens its extensions: where do its
+ * malloc and free lead? The constructor allocates while the loader is at work. */
+#include "plugin.h"
+
+#include <stdlib.h>
+
+static void *early;
+
+__attribute__((constructor)) static void start(void)
+{
+    early = malloc(100);
+}
+
+void *plugin_alloc(size_t bytes)
+{
+    return malloc(bytes);
+}
+
+void plugin_free(void *block)
+{
+    free(block);
+}
+
+void *plugin_early(void)
+{
+    return early;
+}

@@ -1,0 +1,323 @@
+/*
+ * Runs under LD_PRELOAD=libstrata-malloc.so, as an unmodified program would: glibc's
+ * semantics by glibc's names, fork in a threaded process, threads that come and go,
+ * signals that allocate, libraries opened with RTLD_DEEPBIND. The first case fails when the
+ * preload does not act.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/rseq.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MIB ((size_t)1 << 20)
+
+/* The compiler knows malloc and would drop calls whose result it can foresee. */
+static void *(*volatile call_malloc)(size_t) = malloc;
+static void *(*volatile call_calloc)(size_t, size_t) = calloc;
+static void *(*volatile call_realloc)(void *, size_t) = realloc;
+static void *(*volatile call_reallocarray)(void *, size_t, size_t) = reallocarray;
+static void *(*volatile call_memalign)(size_t, size_t) = memalign;
+static void *(*volatile call_aligned)(size_t, size_t) = aligned_alloc;
+
+static void every_name_is_ours(void **state)
+{
+    (void)state;
+    const char *const names[] = {"malloc", "free", "cfree", "free_sized",
+        "free_aligned_sized", "calloc", "realloc", "reallocarray", "aligned_alloc",
+        "memalign", "posix_memalign", "valloc", "pvalloc", "malloc_usable_size",
+        "malloc_trim", "mallopt", "mallinfo", "mallinfo2", "malloc_info", "malloc_stats",
+        "dlopen"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        Dl_info info;
+        void *symbol = dlsym(RTLD_DEFAULT, names[i]);
+        assert_non_null(symbol);
+        assert_true(dladdr(symbol, &info) != 0);
+        assert_non_null(strstr(info.dli_fname, "libstrata-malloc.so"));
+    }
+}
+
+static void errors_as_glibc(void **state)
+{
+    (void)state;
+    void *block = &errno;
+    errno = 0;
+    assert_null(call_malloc((size_t)PTRDIFF_MAX + 1));
+    assert_int_equal(errno, ENOMEM);
+    errno = 0;
+    assert_null(call_calloc(SIZE_MAX / 2, 4));
+    assert_int_equal(errno, ENOMEM);
+    errno = 0;
+    assert_null(call_reallocarray(NULL, SIZE_MAX / 2, 4));
+    assert_int_equal(errno, ENOMEM);
+    errno = 0;
+    assert_null(call_aligned(24, 100));
+    assert_int_equal(errno, EINVAL);
+    errno = 5;
+    assert_int_equal(posix_memalign(&block, 4, 100), EINVAL);
+    assert_int_equal(posix_memalign(&block, 64, SIZE_MAX / 2), ENOMEM);
+    assert_ptr_equal(block, &errno);
+    assert_int_equal(errno, 5);
+    assert_int_equal(posix_memalign(&block, 4096, 100), 0);
+    assert_int_equal((uintptr_t)block % 4096, 0);
+    free(block);
+    assert_int_equal(errno, 5);
+}
+
+static void sizes_as_glibc(void **state)
+{
+    (void)state;
+    void *nothing = call_malloc(0);
+    assert_non_null(nothing);
+    assert_null(call_realloc(nothing, 0));
+    assert_int_equal(malloc_usable_size(NULL), 0);
+    void *page = pvalloc(1);
+    assert_int_equal((uintptr_t)page % 4096, 0);
+    assert_true(malloc_usable_size(page) >= 4096);
+    free(page);
+    void *odd = call_memalign(24, 10);
+    assert_int_equal((uintptr_t)odd % 32, 0);
+    free(odd);
+    free(valloc(10));
+    assert_int_equal(mallopt(M_MMAP_THRESHOLD, 4096), 1);
+}
+
+static void reports_know_the_blocks(void **state)
+{
+    (void)state;
+    struct mallinfo2 before = mallinfo2();
+    void *large = call_malloc(3 * MIB);
+    void *small = call_malloc(1000);
+    struct mallinfo2 after = mallinfo2();
+    assert_int_equal(after.hblkhd - before.hblkhd, 3 * MIB);
+    assert_int_equal(after.uordblks - before.uordblks, malloc_usable_size(small));
+    char *text = NULL;
+    size_t length = 0;
+    FILE *stream = open_memstream(&text, &length);
+    assert_int_equal(malloc_info(0, stream), 0);
+    assert_int_equal(malloc_info(1, stream), EINVAL);
+    fclose(stream);
+    assert_non_null(strstr(text, "<strata in_use=\""));
+    assert_non_null(strstr(text, "</malloc>\n"));
+    free(text);
+    free(small);
+    free(large);
+    malloc_stats();
+}
+
+static void *keep_allocating(void *stop)
+{
+    while (!__atomic_load_n((int *)stop, __ATOMIC_RELAXED)) {
+        void *blocks[50];
+        for (size_t i = 0; i < 50; i++) {
+            blocks[i] = call_malloc(i * 997 % 70000);
+        }
+        for (size_t i = 0; i < 50; i++) {
+            free(blocks[i]);
+        }
+    }
+    return NULL;
+}
+
+/* The child's allocator must work although the other threads, and whatever they were
+ * doing, are gone. */
+static void fork_while_threads_allocate(void **state)
+{
+    (void)state;
+    pthread_t threads[3];
+    int stop = 0;
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, keep_allocating, &stop), 0);
+    }
+    for (int i = 0; i < 100; i++) {
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            alarm(20);
+            for (size_t bytes = 1; bytes < MIB; bytes = bytes * 2 + 7) {
+                free(call_malloc(bytes));
+            }
+            malloc_trim(0);
+            pthread_t grandchild;
+            int now = 1;
+            _exit(pthread_create(&grandchild, NULL, keep_allocating, &now) != 0 ||
+                  pthread_join(grandchild, NULL) != 0);
+        }
+        int status = -1;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+    }
+    __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+    for (size_t i = 0; i < 3; i++) {
+        pthread_join(threads[i], NULL);
+    }
+}
+
+static pthread_key_t exit_key;
+
+/* Runs after other destructors may have run: allocates and frees once more. */
+static void at_thread_exit(void *block)
+{
+    free(block);
+    free(call_malloc(300));
+}
+
+static void *short_life(void *argument)
+{
+    (void)argument;
+    pthread_setspecific(exit_key, call_malloc(200));
+    return call_malloc(5000);
+}
+
+static size_t resident_kilobytes(void)
+{
+    char line[256];
+    size_t kilobytes = 0;
+    FILE *status = fopen("/proc/self/status", "r");
+    assert_non_null(status);
+    while (fgets(line, sizeof(line), status) != NULL) {
+        if (strncmp(line, "RssAnon:", 8) == 0) {
+            kilobytes = strtoul(line + 8, NULL, 10);
+        }
+    }
+    fclose(status);
+    assert_true(kilobytes > 0);
+    return kilobytes;
+}
+
+static void threads_leave_nothing_behind(void **state)
+{
+    (void)state;
+    size_t start = 0;
+    assert_int_equal(pthread_key_create(&exit_key, at_thread_exit), 0);
+    for (int i = 0; i < 3000; i++) {
+        pthread_t thread;
+        void *block = NULL;
+        assert_int_equal(pthread_create(&thread, NULL, short_life, NULL), 0);
+        assert_int_equal(pthread_join(thread, &block), 0);
+        free(block);
+        if (i == 300) {
+            start = resident_kilobytes();
+        }
+    }
+    assert_in_range(resident_kilobytes(), 0, start + 256);
+}
+
+static volatile sig_atomic_t signals;
+
+static void allocate_in_handler(int number)
+{
+    (void)number;
+    void *block = call_malloc(64);
+    memset(block, (int)signals, 64);
+    free(block);
+    signals++;
+}
+
+/* Signals interrupt the restartable sequences everywhere; a block handed out twice would
+ * lose its pattern. The handler may allocate only because it interrupts nothing but
+ * sequences: the loop stays below what one CPU keeps, and on that CPU. Without rseq there
+ * is a lock instead, and nothing is promised. */
+static void signals_restart_sequences(void **state)
+{
+    (void)state;
+    struct sigaction action = {.sa_handler = allocate_in_handler};
+    struct itimerval often = {.it_interval = {0, 200}, .it_value = {0, 200}};
+    struct itimerval never = {0};
+    cpu_set_t before;
+    cpu_set_t one;
+    if (__rseq_size == 0) {
+        print_message("no rseq here: handlers must not allocate\n");
+        return;
+    }
+    assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+    CPU_ZERO(&one);
+    CPU_SET((size_t)sched_getcpu(), &one);
+    assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+    for (size_t i = 0; i < 8; i++) {
+        free(call_malloc(64));
+    }
+    assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
+    setitimer(ITIMER_REAL, &often, NULL);
+    for (int round = 0; signals < 500; round++) {
+        unsigned char *blocks[16];
+        for (size_t i = 0; i < 16; i++) {
+            blocks[i] = call_malloc(64);
+            memset(blocks[i], (int)i + 1, 64);
+        }
+        for (size_t i = 0; i < 16; i++) {
+            assert_int_equal(blocks[i][0], i + 1);
+            assert_int_equal(blocks[i][63], i + 1);
+            free(blocks[i]);
+        }
+        assert_true(round < 100000000);
+    }
+    setitimer(ITIMER_REAL, &never, NULL);
+    assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
+}
+
+static void deepbind_changes_nothing(void **state)
+{
+    (void)state;
+    void *plugin = dlopen(PLUGIN_PATH, RTLD_NOW | RTLD_DEEPBIND);
+    assert_non_null(plugin);
+    void *(*alloc)(size_t) = NULL;
+    void (*release)(void *) = NULL;
+    void *(*early)(void) = NULL;
+    *(void **)&alloc = dlsym(plugin, "plugin_alloc");
+    *(void **)&release = dlsym(plugin, "plugin_free");
+    *(void **)&early = dlsym(plugin, "plugin_early");
+    for (size_t bytes = 1; bytes < MIB; bytes = bytes * 3 + 1) {
+        release(call_malloc(bytes));
+        free(alloc(bytes));
+    }
+    free(early());
+    assert_int_equal(dlclose(plugin), 0);
+}
+
+/* A block of the C library's own malloc, as a library bound before us would hand over. */
+static void foreign_blocks_go_home(void **state)
+{
+    (void)state;
+    void *(*libc_malloc)(size_t) = NULL;
+    *(void **)&libc_malloc = dlsym(RTLD_DEFAULT, "__libc_malloc");
+    assert_non_null(libc_malloc);
+    char *block = libc_malloc(100);
+    assert_true(malloc_usable_size(block) >= 100);
+    strncpy(block, "as it was", 99);
+    block = call_realloc(block, 100000);
+    assert_string_equal(block, "as it was");
+    free(block);
+    free(libc_malloc(MIB));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_name_is_ours),
+        cmocka_unit_test(errors_as_glibc),
+        cmocka_unit_test(sizes_as_glibc),
+        cmocka_unit_test(reports_know_the_blocks),
+        cmocka_unit_test(fork_while_threads_allocate),
+        cmocka_unit_test(threads_leave_nothing_behind),
+        cmocka_unit_test(signals_restart_sequences),
+        cmocka_unit_test(deepbind_changes_nothing),
+        cmocka_unit_test(foreign_blocks_go_home),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
