@@ -2,11 +2,11 @@
 import os
 import statistics
 import subprocess
-import time
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), ".."))
 BUILD = os.environ.get("STRATA_BUILD", os.path.join(ROOT, "build", "release"))
 STRATA = os.path.join(BUILD, "src", "cmd", "strata")
+RUN_MEASURED = os.path.join(BUILD, "bench", "run_measured")
 
 
 class Measured:
@@ -22,19 +22,15 @@ class Measured:
 
 def run_once(command):
     """(wall seconds, cpu seconds, peak RSS) of one command, which must succeed."""
-    start = time.perf_counter()
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.PIPE) as process:
-        errors = process.stderr.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    seconds = time.perf_counter() - start
-    if process.returncode not in (0, 1, 5):
-        raise SystemExit(f"'{' '.join(command)}' failed with {process.returncode}: {errors.decode()}")
-    return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+    done = subprocess.run([RUN_MEASURED, *command], stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True, check=True)
+    wall_ns, cpu_us, peak_kib, status = map(int, done.stdout.split()[-4:])
+    if status not in (0, 1, 5):
+        raise SystemExit(f"'{' '.join(command)}' failed with {status}: {done.stderr}")
+    return wall_ns / 1e9, cpu_us / 1e6, peak_kib * 1024
 
 
-def measure(name, command, runs=7):
+def measure(name, command, runs=5):
     """Medians; the first run only warms caches and is not counted."""
     run_once(command)
     results = [run_once(command) for _ in range(runs)]
