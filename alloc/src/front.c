@@ -16,6 +16,7 @@
 
 #include "blockclass.h"
 #include "central.h"
+#include "decay.h"
 #include "large.h"
 #include "metadata.h"
 #include "os.h"
@@ -45,6 +46,7 @@ static SLOW void *alloc_refill(unsigned class)
 {
     int saved = errno;
     void *block = strata__percpu_refill(class);
+    strata__decay_note_alloc();
     errno = saved;
     return block != NULL ? block : refuse();
 }
@@ -53,6 +55,7 @@ static SLOW void *alloc_large(size_t bytes, size_t alignment, int *zeroed)
 {
     int saved = errno;
     void *block = strata__large_alloc(bytes, alignment, zeroed);
+    strata__decay_note_alloc();
     errno = saved;
     return block != NULL ? block : refuse();
 }
@@ -111,6 +114,13 @@ static void keep_dirty_within_bounds(void)
     }
 }
 
+/* With no lock held. A flush may have emptied slabs. */
+static void after_free(void)
+{
+    keep_dirty_within_bounds();
+    strata__decay_note_free();
+}
+
 /* What else lies in the first unit of a huge block is not ours. */
 static int is_foreign(const void *block, uint64_t entry)
 {
@@ -137,11 +147,10 @@ static SLOW void free_slow(void *block, uint64_t entry, enum strata__push pushed
         strata__fatal(HEAP_NAME, "double free", block);
     } else if (kind <= STRATA__BLOCK_CLASSES) {
         strata__percpu_flush(kind - 1, block);
-        /* A flush may have emptied slabs. */
-        keep_dirty_within_bounds();
+        after_free();
     } else {
         strata__large_free(block, entry);
-        keep_dirty_within_bounds();
+        after_free();
     }
     errno = saved;
 }
@@ -296,6 +305,7 @@ void strata__front_check(void)
 
 void strata__front_fork_prepare(void)
 {
+    strata__decay_fork_prepare();
     strata__percpu_lock();
     strata__central_lock();
     strata__units_lock();
@@ -316,4 +326,5 @@ void strata__front_fork_child(void)
     strata__units_reset_lock();
     strata__central_reset_locks();
     strata__percpu_reset_lock();
+    strata__decay_fork_child();
 }

@@ -23,6 +23,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
+#include "decay.h"
 #include "front.h"
 #include "percpu.h"
 #include "text.h"
@@ -52,6 +53,7 @@ __attribute__((constructor(101))) static void start(void)
      * lucky, as with any allocator that has no handlers. */
     (void)pthread_atfork(
         strata__front_fork_prepare, strata__front_fork_parent, strata__front_fork_child);
+    strata__decay_allow_thread();
     errno = saved;
 }
 

@@ -55,6 +55,12 @@ static unsigned bin_of(size_t units)
     return bin < BINS ? bin : BINS - 1;
 }
 
+/* Under the lock, but units_used_bytes reads without it. */
+static void change(size_t *counter, size_t by)
+{
+    __atomic_store_n(counter, *counter + by, __ATOMIC_RELAXED);
+}
+
 static size_t touched_pages(const char *start, size_t units)
 {
     size_t pages = 0;
@@ -122,7 +128,7 @@ static void link_span(struct strata__span *span)
     if (span->dirty) {
         link_dirty(span);
     }
-    heap.stats.free_bytes += span->units * STRATA__UNIT_BYTES;
+    change(&heap.stats.free_bytes, span->units * STRATA__UNIT_BYTES);
     mark_ends(span, strata__entry(STRATA__KIND_FREE, span));
 }
 
@@ -143,7 +149,7 @@ static void unlink_span(struct strata__span *span)
     if (span->dirty) {
         unlink_dirty(span);
     }
-    heap.stats.free_bytes -= span->units * STRATA__UNIT_BYTES;
+    change(&heap.stats.free_bytes, -(span->units * STRATA__UNIT_BYTES));
     mark_ends(span, 0);
 }
 
@@ -293,7 +299,7 @@ static int add_region(size_t units)
         strata__os->unmap(start, bytes);
         return -ENOMEM;
     }
-    heap.stats.mapped_bytes += bytes;
+    change(&heap.stats.mapped_bytes, bytes);
     insert(span);
     return 0;
 }
@@ -415,6 +421,12 @@ void strata__units_set_epoch(uint32_t epoch)
     strata__lock_take(&heap.lock);
     heap.epoch = epoch;
     strata__lock_drop(&heap.lock);
+}
+
+size_t strata__units_used_bytes(void)
+{
+    return __atomic_load_n(&heap.stats.mapped_bytes, __ATOMIC_RELAXED) -
+           __atomic_load_n(&heap.stats.free_bytes, __ATOMIC_RELAXED);
 }
 
 void strata__units_get_stats(struct strata__units_stats *stats)

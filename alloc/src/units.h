@@ -44,6 +44,8 @@ size_t strata__units_purge(uint32_t epoch, size_t keep_bytes);
 /* Spans freed from now on carry this epoch. */
 void strata__units_set_epoch(uint32_t epoch);
 
+/* Units in use, read without the lock. */
+size_t strata__units_used_bytes(void);
 void strata__units_get_stats(struct strata__units_stats *stats);
 /* Walks every free span and compares with the counters; a difference is fatal. */
 void strata__units_check(void);

@@ -9,6 +9,7 @@
 
 #include "blockclass.h"
 #include "central.h"
+#include "decay.h"
 #include "front.h"
 #include "large.h"
 #include "os.h"
@@ -172,6 +173,28 @@ static void survivors_keep_their_pages_only(void **state)
     }
     strata__front_trim();
     assert_int_equal(front_stats().resident_bytes, 0);
+}
+
+/* What is freed is gone after a few looks, wherever it waited; what is live stays. */
+static void looks_give_everything_back(void **state)
+{
+    (void)state;
+    static char *blocks[20000];
+    for (size_t i = 0; i < 20000; i++) {
+        blocks[i] = strata__front_alloc(i % 50 == 0 ? 50000 : i % 2000);
+    }
+    for (size_t i = 1; i < 20000; i++) {
+        strata__front_free(blocks[i]);
+    }
+    assert_true(front_stats().free_bytes > 0);
+    for (int i = 0; i < 5; i++) {
+        strata__decay_step();
+    }
+    struct strata__front_stats stats = front_stats();
+    assert_int_equal(stats.in_use_blocks, 1);
+    assert_int_equal(stats.resident_bytes, 13 * PAGE); /* 50,000 bytes */
+    strata__front_free(blocks[0]);
+    strata__front_trim();
 }
 
 /* A page goes only when two sweeps in a row found it free. */
@@ -359,6 +382,7 @@ int main(void)
         cmocka_unit_test(realloc_keeps_the_bytes),
         cmocka_unit_test(large_blocks_grow_in_place),
         cmocka_unit_test(survivors_keep_their_pages_only),
+        cmocka_unit_test(looks_give_everything_back),
         cmocka_unit_test(sweep_waits_for_the_second_look),
         cmocka_unit_test(the_fullest_slab_is_refilled_first),
         cmocka_unit_test(units_coalesce_and_split),

@@ -23,6 +23,7 @@
 #include <sys/rseq.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MIB ((size_t)1 << 20)
@@ -168,22 +169,6 @@ static void fork_while_threads_allocate(void **state)
     }
 }
 
-static pthread_key_t exit_key;
-
-/* Runs after other destructors may have run: allocates and frees once more. */
-static void at_thread_exit(void *block)
-{
-    free(block);
-    free(call_malloc(300));
-}
-
-static void *short_life(void *argument)
-{
-    (void)argument;
-    pthread_setspecific(exit_key, call_malloc(200));
-    return call_malloc(5000);
-}
-
 static size_t resident_kilobytes(void)
 {
     char line[256];
@@ -198,6 +183,72 @@ static size_t resident_kilobytes(void)
     fclose(status);
     assert_true(kilobytes > 0);
     return kilobytes;
+}
+
+/* Waits at most 3 s for the program's memory to fall, and calls nothing that allocates. */
+static int falls_below(size_t kilobytes)
+{
+    for (int i = 0; i < 60; i++) {
+        const struct timespec pause = {.tv_nsec = 50000000};
+        if (resident_kilobytes() < kilobytes) {
+            return 1;
+        }
+        nanosleep(&pause, NULL);
+    }
+    return 0;
+}
+
+/* Fills 40 MiB, frees all but a block here and there, and goes quiet. */
+static int quiet_program_shrinks(void)
+{
+    enum { BLOCKS = 40000 };
+    static char *blocks[BLOCKS];
+    memset(blocks, 1, sizeof(blocks));
+    size_t before = resident_kilobytes();
+    for (size_t i = 0; i < BLOCKS; i++) {
+        blocks[i] = memset(call_malloc(1024), 1, 1024);
+    }
+    int grown = resident_kilobytes() > before + 38000;
+    for (size_t i = 0; i < BLOCKS; i++) {
+        if (i % 1000 != 0) {
+            free(blocks[i]);
+        }
+    }
+    int fallen = falls_below(before + 1500);
+    for (size_t i = 0; i < BLOCKS; i += 1000) {
+        free(blocks[i]);
+    }
+    return grown && fallen;
+}
+
+static void memory_goes_back_while_nothing_happens(void **state)
+{
+    (void)state;
+    assert_true(quiet_program_shrinks());
+    assert_true(quiet_program_shrinks()); /* the thread had gone to sleep */
+    pid_t child = fork();
+    if (child == 0) {
+        _exit(!quiet_program_shrinks());
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+static pthread_key_t exit_key;
+
+/* Runs after other destructors may have run: allocates and frees once more. */
+static void at_thread_exit(void *block)
+{
+    free(block);
+    free(call_malloc(300));
+}
+
+static void *short_life(void *argument)
+{
+    (void)argument;
+    pthread_setspecific(exit_key, call_malloc(200));
+    return call_malloc(5000);
 }
 
 static void threads_leave_nothing_behind(void **state)
@@ -313,6 +364,7 @@ int main(void)
         cmocka_unit_test(errors_as_glibc),
         cmocka_unit_test(sizes_as_glibc),
         cmocka_unit_test(reports_know_the_blocks),
+        cmocka_unit_test(memory_goes_back_while_nothing_happens),
         cmocka_unit_test(fork_while_threads_allocate),
         cmocka_unit_test(threads_leave_nothing_behind),
         cmocka_unit_test(signals_restart_sequences),
