@@ -6,6 +6,11 @@
  * a run of that bin, at a block border, and a run may not have more free blocks than blocks.
  * That bounds the walk by the number of blocks, whatever the lists look like.
  *
+ * A list runs through the heap in the order in which blocks were freed: following it from
+ * page to page may read each page once for every block. So a bin whose list has read many
+ * pages gets the first words of all its blocks, in one pass over its runs, and is followed
+ * in those. A page belongs to one bin, and is read about once.
+ *
  * The rehearsal follows zend_mm_gc() and zend_mm_delete_chunk() of php-src
  * Zend/zend_alloc.c: runs whose blocks are all free give their pages back to the chunk;
  * a chunk that is then empty leaves the ring for the cache or for the kernel.
@@ -16,11 +21,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "facts/page_cache.h"
 #include "facts/zend_map.h"
 
 enum {
-    CACHE_PAGES = 1024, /* 4 MiB of target pages, direct mapped by page number */
     NO_RUN = 0xffff,
+    READS_SHIFT = 2, /* read page by page before a pass: a quarter of the bin */
+    WORDS_MAX = (12 << 20) / 8, /* 12 MiB of ours; a larger bin is read page by page */
+    WINDOW_PAGES = 64,
     DELETE_COUNT_LIMIT = 4,
 };
 
@@ -28,41 +36,23 @@ enum {
 struct chunk_runs {
     uint64_t address;
     uint32_t note; /* index in walk->notes */
+    uint32_t
+        first_block[ZEND_CHUNK_PAGES]; /* of the run, by its first page, in its bin */
     uint16_t run_start[ZEND_CHUNK_PAGES];
     uint16_t free_blocks[ZEND_CHUNK_PAGES]; /* by the run's first page */
     uint8_t bin[ZEND_CHUNK_PAGES];
-};
-
-struct page_cache {
-    struct memory *memory;
-    uint64_t addresses[CACHE_PAGES]; /* 0: empty */
-    uint8_t (*pages)[ZEND_PAGE_BYTES];
 };
 
 struct deep_walk {
     const struct zend_walk *walk;
     struct chunk_runs *chunks; /* sorted by address */
     size_t chunk_count;
+    uint32_t bin_blocks[ZEND_BIN_COUNT];
     struct page_cache cache;
+    uint64_t bytes_before; /* read before this bin */
+    uint8_t *window;
+    uint64_t *words; /* the first word of each block of one bin, or NULL */
 };
-
-static int cached_word(struct page_cache *cache, uint64_t address, uint64_t *word)
-{
-    uint64_t page = address & ~(uint64_t)(ZEND_PAGE_BYTES - 1);
-    size_t slot = (page / ZEND_PAGE_BYTES) % CACHE_PAGES;
-
-    if (cache->addresses[slot] != page) {
-        cache->addresses[slot] = 0;
-        int rc =
-            memory_read_present(cache->memory, page, cache->pages[slot], ZEND_PAGE_BYTES);
-        if (rc != 0) {
-            return rc;
-        }
-        cache->addresses[slot] = page;
-    }
-    *word = zend_word(cache->pages[slot], (uint32_t)(address - page));
-    return 0;
-}
 
 static int compare_chunks(const void *left, const void *right)
 {
@@ -80,6 +70,17 @@ static struct chunk_runs *find_chunk(struct deep_walk *deep, uint64_t address)
         &key, deep->chunks, deep->chunk_count, sizeof(*deep->chunks), compare_chunks);
 }
 
+static void note_run(
+    struct deep_walk *deep, struct chunk_runs *chunk, const struct zend_run *run)
+{
+    for (uint32_t i = 0; i < run->pages; i++) {
+        chunk->run_start[run->first_page + i] = (uint16_t)run->first_page;
+        chunk->bin[run->first_page + i] = (uint8_t)run->bin;
+    }
+    chunk->first_block[run->first_page] = deep->bin_blocks[run->bin];
+    deep->bin_blocks[run->bin] += zend_sizes[run->bin].blocks;
+}
+
 static int note_runs(struct deep_walk *deep, struct chunk_runs *chunk)
 {
     const struct zend_layout *layout = deep->walk->layout;
@@ -94,9 +95,8 @@ static int note_runs(struct deep_walk *deep, struct chunk_runs *chunk)
     memset(chunk->run_start, 0xff, sizeof(chunk->run_start));
     zend_map_begin(&map, page, layout->free_map, layout->page_map);
     while ((rc = zend_map_next(&map, &run)) == 1) {
-        for (uint32_t i = 0; run.kind == ZEND_RUN_SMALL && i < run.pages; i++) {
-            chunk->run_start[run.first_page + i] = (uint16_t)run.first_page;
-            chunk->bin[run.first_page + i] = (uint8_t)run.bin;
+        if (run.kind == ZEND_RUN_SMALL) {
+            note_run(deep, chunk, &run);
         }
     }
     return rc;
@@ -119,8 +119,12 @@ static int note_chunks(struct deep_walk *deep)
     return 0;
 }
 
-/* Counts the free block at address in its run; -EINVAL when it cannot be one of bin's. */
-static int count_block(struct deep_walk *deep, uint64_t address, uint32_t bin)
+/*
+ * Counts the free block at address in its run; -EINVAL when it cannot be one of bin's.
+ * *index is its place among all blocks of the bin.
+ */
+static int count_block(
+    struct deep_walk *deep, uint64_t address, uint32_t bin, uint32_t *index)
 {
     struct chunk_runs *chunk = find_chunk(deep, address);
     const struct zend_size *size = &zend_sizes[bin];
@@ -140,24 +144,109 @@ static int count_block(struct deep_walk *deep, uint64_t address, uint32_t bin)
         return -EINVAL;
     }
     chunk->free_blocks[start]++;
+    *index = chunk->first_block[start] + (uint32_t)(in_run / size->block_bytes);
+    return 0;
+}
+
+/* How many pages from a run on are runs of the same bin, in whole runs. */
+static uint32_t adjacent_pages(const struct chunk_runs *chunk, uint32_t first_page)
+{
+    const uint32_t run_pages = zend_sizes[chunk->bin[first_page]].pages;
+    uint32_t pages = run_pages;
+
+    while (pages + run_pages <= WINDOW_PAGES &&
+           first_page + pages + run_pages <= ZEND_CHUNK_PAGES &&
+           chunk->run_start[first_page + pages] == first_page + pages &&
+           chunk->bin[first_page + pages] == chunk->bin[first_page]) {
+        pages += run_pages;
+    }
+    return pages;
+}
+
+/* The first words of the blocks in so many pages of runs of one bin. */
+static int read_words(struct deep_walk *deep, const struct chunk_runs *chunk,
+    uint32_t first_page, uint32_t pages)
+{
+    const struct zend_size *size = &zend_sizes[chunk->bin[first_page]];
+    int rc = memory_read_present(deep->walk->memory,
+        chunk->address + (uint64_t)first_page * ZEND_PAGE_BYTES, deep->window,
+        (size_t)pages * ZEND_PAGE_BYTES);
+
+    for (uint32_t page = 0; rc == 0 && page < pages; page += size->pages) {
+        uint64_t *words = deep->words + chunk->first_block[first_page + page];
+        for (uint32_t i = 0; i < size->blocks; i++) {
+            words[i] =
+                zend_word(deep->window, page * ZEND_PAGE_BYTES + i * size->block_bytes);
+        }
+    }
+    return rc;
+}
+
+/* Fills words from all runs of the bin. */
+static int read_bin_words(struct deep_walk *deep, uint32_t bin)
+{
+    deep->words = malloc(deep->bin_blocks[bin] * sizeof(*deep->words));
+    if (deep->words == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < deep->chunk_count; i++) {
+        const struct chunk_runs *chunk = &deep->chunks[i];
+        uint32_t page = 1;
+        while (page < ZEND_CHUNK_PAGES) {
+            if (chunk->run_start[page] != page || chunk->bin[page] != bin) {
+                page++;
+                continue;
+            }
+            uint32_t pages = adjacent_pages(chunk, page);
+            int rc = read_words(deep, chunk, page, pages);
+            if (rc != 0) {
+                return rc;
+            }
+            page += pages;
+        }
+    }
+    return 0;
+}
+
+/* What follows the block at address, which is the one of this index in its bin. */
+static int next_block(
+    struct deep_walk *deep, uint32_t bin, uint32_t index, uint64_t *address)
+{
+    uint64_t bin_bytes = (uint64_t)deep->bin_blocks[bin] / zend_sizes[bin].blocks *
+                         zend_sizes[bin].pages * ZEND_PAGE_BYTES;
+    uint64_t read_bytes = deep->walk->memory->bytes_read - deep->bytes_before;
+
+    if (deep->words == NULL && read_bytes > bin_bytes >> READS_SHIFT &&
+        deep->bin_blocks[bin] <= WORDS_MAX) {
+        int rc = read_bin_words(deep, bin);
+        if (rc != 0) {
+            return rc;
+        }
+    }
+    if (deep->words == NULL) {
+        return page_cache_word(&deep->cache, *address, address);
+    }
+    *address = deep->words[index];
     return 0;
 }
 
 static int walk_bin(
     struct deep_walk *deep, uint64_t first, uint32_t bin, struct zend_heap_facts *heap)
 {
-    for (uint64_t at = first; at != 0;) {
-        int rc = count_block(deep, at, bin);
-        if (rc != 0) {
-            return rc;
-        }
-        heap->bins[bin].free_blocks++;
-        rc = cached_word(&deep->cache, at, &at);
-        if (rc != 0) {
-            return rc;
+    uint32_t index = 0;
+    int rc = 0;
+
+    deep->bytes_before = deep->walk->memory->bytes_read;
+    for (uint64_t at = first; at != 0 && rc == 0;) {
+        rc = count_block(deep, at, bin, &index);
+        if (rc == 0) {
+            heap->bins[bin].free_blocks++;
+            rc = next_block(deep, bin, index, &at);
         }
     }
-    return 0;
+    free(deep->words);
+    deep->words = NULL;
+    return rc;
 }
 
 static int walk_bins(struct deep_walk *deep, struct zend_heap_facts *heap)
@@ -280,17 +369,21 @@ static int rehearse(struct deep_walk *deep, struct zend_heap_facts *heap)
 
 int zend_free_lists_read(const struct zend_walk *walk, struct zend_heap_facts *heap)
 {
-    struct deep_walk deep = {.walk = walk, .cache.memory = walk->memory};
-    int rc = -ENOMEM;
+    struct deep_walk deep = {.walk = walk};
+    int rc = page_cache_init(&deep.cache, walk->memory, UINT64_MAX);
 
     deep.chunks = calloc(walk->counters.chunks, sizeof(*deep.chunks));
-    deep.cache.pages = malloc(sizeof(*deep.cache.pages) * CACHE_PAGES);
-    if (deep.chunks != NULL && deep.cache.pages != NULL) {
+    deep.window = malloc((size_t)WINDOW_PAGES * ZEND_PAGE_BYTES);
+    if (deep.chunks == NULL || deep.window == NULL) {
+        rc = -ENOMEM;
+    }
+    if (rc == 0) {
         rc = note_chunks(&deep);
         rc = rc != 0 ? rc : walk_bins(&deep, heap);
         rc = rc != 0 ? rc : rehearse(&deep, heap);
     }
-    free(deep.cache.pages);
+    free(deep.window);
+    page_cache_release(&deep.cache);
     free(deep.chunks);
     return rc;
 }

@@ -106,6 +106,38 @@ static void every_byte_of_real_is_in_one_part(void **state)
     zend_image_close(&image);
 }
 
+/* All blocks of so many pages of bin 0 are free, and each is on another page than the next. */
+static void a_list_through_all_pages_reads_each_about_once(void **state)
+{
+    enum { FIRST_PAGE = 10, RUNS = 400, BLOCKS = 512, BLOCK_BYTES = 8 };
+    struct zend_image image;
+    struct region region;
+    struct zend_heap_facts heap;
+
+    (void)state;
+    zend_image_open(&image, stock);
+    uint64_t slot = zend_image_heap(&image) + stock->real_size - 240;
+    uint64_t first = image.base + (uint64_t)FIRST_PAGE * ZEND_PAGE_BYTES;
+    uint64_t previous = slot;
+    for (uint32_t run = 0; run < RUNS; run++) {
+        zend_image_small(&image, 0, FIRST_PAGE + run, 0);
+    }
+    for (uint64_t i = 0; i < RUNS * BLOCKS; i++) {
+        uint64_t at = first + i % RUNS * ZEND_PAGE_BYTES + i / RUNS * BLOCK_BYTES;
+        zend_image_word(&image, previous, at);
+        previous = at;
+    }
+    zend_image_word(&image, previous, 0);
+    read_heap(&image, &region, &heap);
+    assert_int_equal(heap.deep_state, FACT_OK);
+    assert_int_equal(heap.bins[0].free_blocks, RUNS * BLOCKS);
+    assert_int_equal(heap.gc_bytes, RUNS * ZEND_PAGE_BYTES);
+    assert_in_range(image.memory.bytes_read, RUNS * ZEND_PAGE_BYTES,
+        (uint64_t)RUNS * ZEND_PAGE_BYTES * 3 / 2 + 16 * ZEND_PAGE_BYTES);
+    region_release(&region);
+    zend_image_close(&image);
+}
+
 static void a_collection_is_predicted_from_complete_runs(void **state)
 {
     struct zend_image image;
@@ -245,6 +277,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_layout_of_each_known_build_is_found_from_the_heap),
         cmocka_unit_test(every_byte_of_real_is_in_one_part),
+        cmocka_unit_test(a_list_through_all_pages_reads_each_about_once),
         cmocka_unit_test(a_collection_is_predicted_from_complete_runs),
         cmocka_unit_test(a_heap_in_motion_is_stale_with_its_uncertainty),
         cmocka_unit_test(unlimited_is_absent_and_not_a_number),
