@@ -30,6 +30,7 @@ struct mmapped_sums {
     uint64_t bytes;
     uint64_t resident_bytes;
     uint64_t pages_left; /* of those that may be looked at one by one */
+    size_t known_spans;  /* of other owners, settled: no page of theirs is */
 };
 
 static bool is_candidate(const struct mapping *mapping)
@@ -114,8 +115,11 @@ static int scan(
         if (result <= 0) {
             return result;
         }
+        at = span_list_behind(reader->process->spans, sums->known_spans, page);
+        if (at != page) {
+            continue;
+        }
         sums->pages_left--;
-        at = page;
         result = hop(reader, &at, end, sums);
         if (result < 0) {
             return result;
@@ -197,6 +201,8 @@ int glibc_mmapped_read(struct glibc_reader *reader)
         return -ENOMEM;
     }
     page_cache_reset(&reader->cache);
+    span_list_settle(reader->process->spans, &reader->process->span_count);
+    sums.known_spans = reader->process->span_count;
     result = search(reader, ends, &sums);
     free(ends);
     if (result == 0) {

@@ -41,9 +41,10 @@ static int read_heaps(struct process_reader *reader, struct process_folder *fold
     struct memory *memory, struct process_facts *process)
 {
     struct region *region = &reader->facts->region;
-    int rc = read_glibc(reader, memory, process);
+    /* The others look for blocks page by page, but not in what has an owner. */
+    int rc = zend_read(memory, region, process);
 
-    rc = rc != 0 ? rc : zend_read(memory, region, process);
+    rc = rc != 0 ? rc : read_glibc(reader, memory, process);
     rc = rc != 0 ? rc : python_arena_read(memory, region, process);
     rc = rc != 0 ? rc : thread_stack_read(folder, memory, region, process);
     span_list_settle(process->spans, &process->span_count);

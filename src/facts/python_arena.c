@@ -125,25 +125,6 @@ static int take_arena(
     return 0;
 }
 
-/* The end of the known span that holds address; address itself when there is none. */
-static uint64_t behind_known(const struct arena_search *search, uint64_t address)
-{
-    const struct span *spans = search->process->spans;
-    size_t low = 0, high = search->known_spans;
-
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (address < spans[middle].start) {
-            high = middle;
-        } else if (address >= spans[middle].end) {
-            low = middle + 1;
-        } else {
-            return spans[middle].end;
-        }
-    }
-    return address;
-}
-
 static int search_mapping(struct arena_search *search, const struct mapping *mapping)
 {
     struct present_pages pages;
@@ -156,7 +137,7 @@ static int search_mapping(struct arena_search *search, const struct mapping *map
         if (result <= 0) {
             return result;
         }
-        at = behind_known(search, page);
+        at = span_list_behind(search->process->spans, search->known_spans, page);
         if (at == page) {
             next = page + search->memory->page_bytes;
             result = take_arena(search, page, mapping->end, &next);

@@ -109,3 +109,21 @@ void span_list_settle(struct span *spans, size_t *count)
     }
     *count = kept;
 }
+
+uint64_t span_list_behind(const struct span *spans, size_t count, uint64_t address)
+{
+    size_t low = 0;
+    size_t high = count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (address < spans[middle].start) {
+            high = middle;
+        } else if (address >= spans[middle].end) {
+            low = middle + 1;
+        } else {
+            return spans[middle].end;
+        }
+    }
+    return address;
+}

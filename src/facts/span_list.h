@@ -24,4 +24,10 @@ int span_list_add(struct memory *memory, struct region *region,
  */
 void span_list_settle(struct span *spans, size_t *count);
 
+/*
+ * The end of the span which address lies in, or address itself. The first count spans are
+ * settled; those behind them are not looked at.
+ */
+uint64_t span_list_behind(const struct span *spans, size_t count, uint64_t address);
+
 #endif
