@@ -68,9 +68,9 @@ static inline void strata__account_use(struct strata__account *account, size_t b
 static inline void strata__account_unuse(struct strata__account *account, size_t bytes)
 {
     size_t used = account->used_bytes;
-    if (used > account->peak_used_bytes) {
-        account->peak_used_bytes = used;
-    }
+    size_t peak = account->peak_used_bytes;
+    /* Without a branch: in a heap that grows and churns nobody foretells it. */
+    account->peak_used_bytes = used > peak ? used : peak;
     account->used_bytes = used - bytes;
 }
 

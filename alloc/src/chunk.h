@@ -55,6 +55,15 @@ static inline uintptr_t *strata__chunk_known(
     return &set->known[(base >> STRATA__CHUNK_BITS) % STRATA__KNOWN_CHUNKS];
 }
 
+/* The map word of the page which holds an address in a chunk. */
+static inline const uint32_t *strata__chunk_word(const void *address)
+{
+    const struct strata__chunk *chunk =
+        (const struct strata__chunk *)strata__chunk_base(address);
+    return &chunk->map[(uintptr_t)address >> STRATA__PAGE_BITS &
+                       (STRATA__CHUNK_PAGES - 1)];
+}
+
 static inline void *strata__chunk_page(struct strata__chunk *chunk, uint32_t page)
 {
     return (char *)chunk + ((size_t)page << STRATA__PAGE_BITS);

@@ -85,8 +85,8 @@ static void decay(struct strata_heap *heap)
 static void send_home(struct strata_heap *heap)
 {
     for (unsigned bin = 0; bin < STRATA__BINS; bin++) {
-        void *list = heap->bins[bin].free;
-        heap->bins[bin].free = NULL;
+        void *list = heap->free_lists[bin];
+        heap->free_lists[bin] = NULL;
         strata__slab_return(heap, bin, list);
     }
 }
@@ -150,8 +150,8 @@ static int buy(struct strata_heap *heap, uint32_t first, uint32_t pages, size_t 
     return 1;
 }
 
-/* First of `pages` pages, now in use; 0 if there are none to be had. */
-static uint32_t take_pages(struct strata_heap *heap, uint32_t pages, uint32_t align_pages)
+/* First of `pages` pages by search, bought where they are not held. */
+static uint32_t find_pages(struct strata_heap *heap, uint32_t pages, uint32_t align_pages)
 {
     struct strata__range *range = &heap->compact.range;
     uint32_t first = strata__range_search(range, pages, align_pages);
@@ -165,10 +165,22 @@ static uint32_t take_pages(struct strata_heap *heap, uint32_t pages, uint32_t al
         strata__heap_fail(heap, STRATA_ERROR_SYSTEM, (size_t)pages * STRATA__PAGE_BYTES);
         return 0;
     }
-    if (!buy(heap, first, pages, cost)) {
-        return 0;
+    return buy(heap, first, pages, cost) ? first : 0;
+}
+
+/* First of `pages` pages, now in use; 0 if there are none to be had. */
+static uint32_t take_pages(struct strata_heap *heap, uint32_t pages, uint32_t align_pages)
+{
+    uint32_t first = 0;
+    if (pages == 1 && align_pages == 1) {
+        first = strata__range_take_dirty(&heap->compact.range);
     }
-    move_sweep(heap);
+    if (first == 0) {
+        first = find_pages(heap, pages, align_pages);
+    }
+    if (first != 0) {
+        move_sweep(heap);
+    }
     return first;
 }
 
@@ -229,10 +241,10 @@ static void *compact_alloc_pages(struct strata_heap *heap, size_t bytes, size_t 
 /* The first page of a block of pages or of a small block's run; fatal if it is neither. */
 static uint32_t locate(struct strata_heap *heap, const void *block)
 {
-    const uint32_t *word = strata__range_word(&heap->compact.range, block);
-    if (word == NULL) {
+    if (!strata__range_holds(&heap->compact.range, block)) {
         strata__heap_fatal(heap, "address which is no block of it", block);
     }
+    const uint32_t *word = strata__range_word(&heap->compact.range, block);
     uint32_t in_page = (uint32_t)((uintptr_t)block % STRATA__PAGE_BYTES);
     if ((*word & STRATA__CLASS_MASK) == STRATA__CLASS_FREE) {
         strata__heap_fatal(heap, "address of a free page or inside a block", block);
@@ -279,7 +291,7 @@ static size_t compact_size_of(struct strata_heap *heap, const void *block)
     if ((word & STRATA__CLASS_MASK) == STRATA__CLASS_LARGE) {
         return large_bytes(heap, first);
     }
-    return heap->bins[strata__page_classes[strata__slab_class(word)].bin].block_bytes;
+    return heap->block_bytes[strata__page_classes[strata__slab_class(word)].bin];
 }
 
 static int grow_in_place(
@@ -336,8 +348,8 @@ static int compact_holds_free(struct strata_heap *heap, const void *block, unsig
 static void empty_bins(struct strata_heap *heap)
 {
     for (unsigned bin = 0; bin < STRATA__BINS; bin++) {
-        heap->bins[bin].free = NULL;
-        heap->bins[bin].partial = 0;
+        heap->free_lists[bin] = NULL;
+        heap->partial_runs[bin] = 0;
     }
     heap->sweep_below = 0;
     heap->compact.bought = 1;

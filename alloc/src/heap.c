@@ -116,15 +116,14 @@ static SLOW void *alloc_pages(struct strata_heap *heap, size_t bytes, size_t ali
 
 static inline void *alloc_from_bin(struct strata_heap *heap, unsigned bin)
 {
-    struct strata__bin *from = &heap->bins[bin];
-    void *block = from->free;
+    void *block = heap->free_lists[bin];
     if (UNLIKELY(block == NULL)) {
         return alloc_refill(heap, bin);
     }
-    from->free = strata__heap_next(heap, block);
+    heap->free_lists[bin] = strata__heap_next(heap, block);
     strata__link_clear(block);
-    strata__account_use(&heap->account, from->block_bytes);
-    strata__track_hand_out(block, from->block_bytes);
+    strata__account_use(&heap->account, heap->block_bytes[bin]);
+    strata__track_hand_out(block, heap->block_bytes[bin]);
     debug_check(heap);
     return block;
 }
@@ -181,22 +180,11 @@ void *strata_alloc_aligned(struct strata_heap *heap, size_t alignment, size_t by
 
 /* ---- free ---- */
 
-/* The word of the page which holds the address, or NULL when the slow way has to look. */
-static inline const uint32_t *page_word(struct strata_heap *heap, const void *block)
-{
-    if (heap->is_zend) {
-        uintptr_t base = strata__chunk_base(block);
-        if (UNLIKELY(*strata__chunk_known(&heap->zend.chunks, base) != base)) {
-            return NULL;
-        }
-        uintptr_t page = ((uintptr_t)block - base) >> STRATA__PAGE_BITS;
-        return &((const struct strata__chunk *)base)->map[page];
-    }
-    return strata__range_word(&heap->compact.range, block);
-}
-
 static SLOW void free_slow(struct strata_heap *heap, void *block)
 {
+    if (block == NULL) {
+        return;
+    }
     int bin = heap->layout->free_slow(heap, block);
     if (bin >= 0) {
         uint64_t word = strata__link_read(block);
@@ -214,35 +202,48 @@ static SLOW void sweep(struct strata_heap *heap)
     debug_check(heap);
 }
 
+/* Frees a block whose page has this word, if it is a small one, and seems to be live; for
+ * all else the answer is 0. */
+static inline int free_small(struct strata_heap *heap, void *block, uint32_t word)
+{
+    const struct strata__page_class *class =
+        &strata__page_classes[word & STRATA__CLASS_MASK];
+    if (UNLIKELY(!strata__is_block_start(class, strata__run_offset(class, block))) ||
+        UNLIKELY(strata__link_valid(heap->key, strata__link_read(block)))) {
+        return 0; /* the latter: free already, or a rare look-alike */
+    }
+    unsigned bin = class->bin;
+    strata__track_close(block, heap->block_bytes[bin]);
+    strata__link_write(heap->key, block, heap->free_lists[bin]);
+    heap->free_lists[bin] = block;
+    strata__account_unuse(&heap->account, heap->block_bytes[bin]);
+    return 1;
+}
+
+/* Each layout has its own copy of the way: there is no other branch on the layout. */
 void strata_free(struct strata_heap *heap, void *block)
 {
-    const uint32_t *word = page_word(heap, block);
-    if (UNLIKELY(word == NULL)) {
-        if (block != NULL) {
+    if (heap->is_zend) {
+        uintptr_t base = strata__chunk_base(block);
+        if (UNLIKELY(*strata__chunk_known(&heap->zend.chunks, base) != base) ||
+            UNLIKELY(!free_small(heap, block, *strata__chunk_word(block)))) {
             free_slow(heap, block);
+            return;
         }
+        debug_check(heap);
         return;
     }
-    const struct strata__page_class *class =
-        &strata__page_classes[*word & STRATA__CLASS_MASK];
-    if (UNLIKELY(!strata__is_block_start(class, strata__run_offset(class, block)))) {
+    const struct strata__range *range = &heap->compact.range;
+    if (UNLIKELY(!strata__range_holds(range, block)) ||
+        UNLIKELY(!free_small(heap, block, *strata__range_word(range, block)))) {
         free_slow(heap, block);
         return;
     }
-    if (UNLIKELY(strata__link_valid(heap->key, strata__link_read(block)))) {
-        free_slow(heap, block); /* free already, or a rare look-alike */
-        return;
-    }
-    struct strata__bin *to = &heap->bins[class->bin];
-    strata__track_close(block, to->block_bytes);
-    strata__link_write(heap->key, block, to->free);
-    to->free = block;
-    strata__account_unuse(&heap->account, to->block_bytes);
     if (UNLIKELY(heap->account.used_bytes < heap->sweep_below)) {
         sweep(heap);
-    } else {
-        debug_check(heap);
+        return;
     }
+    debug_check(heap);
 }
 
 /* ---- realloc ---- */

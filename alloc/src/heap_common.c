@@ -28,7 +28,7 @@ void strata__heap_init(
     const char *name = options->name != NULL ? options->name : "request";
     memcpy(heap->name, name, strnlen(name, STRATA__NAME_BYTES - 1));
     for (unsigned bin = 0; bin < STRATA__BINS; bin++) {
-        heap->bins[bin].block_bytes = strata__sizeclasses[bin].block_bytes;
+        heap->block_bytes[bin] = strata__sizeclasses[bin].block_bytes;
     }
 }
 
@@ -87,12 +87,12 @@ void strata__heap_fatal(
 void *strata__heap_carve(
     struct strata_heap *heap, unsigned bin, void *start, unsigned blocks)
 {
-    size_t block_bytes = heap->bins[bin].block_bytes;
+    size_t block_bytes = heap->block_bytes[bin];
     uint64_t key = heap->key;
     char *block = (char *)start + block_bytes;
     char *last = (char *)start + (blocks - 1) * block_bytes;
     strata__track_close(start, blocks * block_bytes);
-    heap->bins[bin].free = block;
+    heap->free_lists[bin] = block;
     while (block < last) {
         strata__link_write(key, block, block + block_bytes);
         block += block_bytes;
@@ -117,7 +117,7 @@ static int list_holds(const struct strata_heap *heap, const void *list, const vo
 void strata__heap_check_double_free(
     struct strata_heap *heap, const void *block, unsigned bin)
 {
-    if (list_holds(heap, heap->bins[bin].free, block) ||
+    if (list_holds(heap, heap->free_lists[bin], block) ||
         heap->layout->holds_free(heap, block, bin)) {
         strata__heap_fatal(heap, "free of a block that is free already", block);
     }
@@ -125,10 +125,9 @@ void strata__heap_check_double_free(
 
 void *strata__heap_alloc_bin(struct strata_heap *heap, unsigned bin)
 {
-    struct strata__bin *from = &heap->bins[bin];
-    void *block = from->free;
+    void *block = heap->free_lists[bin];
     if (block != NULL) {
-        from->free = strata__heap_next(heap, block);
+        heap->free_lists[bin] = strata__heap_next(heap, block);
     } else {
         block = heap->layout->refill(heap, bin);
         if (block == NULL) {
@@ -136,18 +135,17 @@ void *strata__heap_alloc_bin(struct strata_heap *heap, unsigned bin)
         }
     }
     strata__link_clear(block);
-    strata__account_use(&heap->account, from->block_bytes);
-    strata__track_hand_out(block, from->block_bytes);
+    strata__account_use(&heap->account, heap->block_bytes[bin]);
+    strata__track_hand_out(block, heap->block_bytes[bin]);
     return block;
 }
 
 void strata__heap_free_bin(struct strata_heap *heap, void *block, unsigned bin)
 {
-    struct strata__bin *to = &heap->bins[bin];
-    strata__track_close(block, to->block_bytes);
-    strata__link_write(heap->key, block, to->free);
-    to->free = block;
-    strata__account_unuse(&heap->account, to->block_bytes);
+    strata__track_close(block, heap->block_bytes[bin]);
+    strata__link_write(heap->key, block, heap->free_lists[bin]);
+    heap->free_lists[bin] = block;
+    strata__account_unuse(&heap->account, heap->block_bytes[bin]);
     if (heap->account.used_bytes < heap->sweep_below) {
         heap->layout->sweep(heap);
     }

@@ -22,13 +22,6 @@
 #define STRATA__RESIZE_MOVE (-1)    /* not in place: allocate, copy, free */
 #define STRATA__RESIZE_REFUSED (-2) /* over the limit; the failure is noted */
 
-/* The free blocks of one class that the next allocs take, last freed first. */
-struct strata__bin {
-    void *free; /* list, or NULL */
-    uint32_t block_bytes;
-    uint32_t partial; /* COMPACT: first page of a run with free blocks, or 0 */
-};
-
 /* Why the last purchase failed; reported by the API when nothing is half done. */
 struct strata__failure {
     enum strata_error_kind kind; /* 0: none */
@@ -48,12 +41,17 @@ struct strata__compact {
 };
 
 struct strata_heap {
-    struct strata__bin bins[STRATA__BINS];
-    struct strata__account account;
+    /* What the fast paths use comes first. By bin there are arrays and not one array of
+     * structs: their entries are found with the processor's own scales. */
+    void *free_lists[STRATA__BINS]; /* what the next allocs take, last freed first */
     uint64_t key;
-    size_t sweep_below; /* a free that leaves less in use asks for a sweep; ZEND: 0 */
-    const struct strata__layout *layout;
     int is_zend;
+    size_t sweep_below; /* COMPACT: a free that leaves less in use asks for a sweep */
+    struct strata__account account;
+    uint32_t block_bytes[STRATA__BINS];
+    /* COMPACT: first page of a run with free blocks of its own, or 0. */
+    uint32_t partial_runs[STRATA__BINS];
+    const struct strata__layout *layout;
     int min_block_16;
     size_t huge_count;
     struct strata__failure failure;

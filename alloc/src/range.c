@@ -286,6 +286,29 @@ uint32_t strata__range_cost(
     return cost;
 }
 
+uint32_t strata__range_take_dirty(struct strata__range *range)
+{
+    uint32_t from = range->first_free[0];
+    uint32_t index = from / WORD_PAGES;
+    if (from >= range->end) {
+        return 0;
+    }
+    uint64_t open = ~*used_bits(range, index) & UINT64_MAX << from % WORD_PAGES;
+    uint64_t lowest = open & -open;
+    if ((*dirty_bits(range, index) & lowest) == 0) {
+        return 0;
+    }
+    *used_bits(range, index) |= lowest;
+    *dirty_bits(range, index) &= ~lowest;
+    range->used_pages++;
+    range->dirty_pages--;
+    range->keep_pages += range->keep_pages < KEEP_MOST;
+    uint32_t page = index * WORD_PAGES + (uint32_t)__builtin_ctzll(lowest);
+    range->first_free[0] = page + 1;
+    range->high_end = page + 1 > range->high_end ? page + 1 : range->high_end;
+    return page;
+}
+
 int strata__range_take(struct strata__range *range, uint32_t first, uint32_t pages)
 {
     uint32_t end = first + pages;
@@ -312,9 +335,31 @@ int strata__range_take(struct strata__range *range, uint32_t first, uint32_t pag
     return 0;
 }
 
+/* A page between used ones is a run for itself: no other is looked for. */
+static int give_lone_page(struct strata__range *range, uint32_t page)
+{
+    uint32_t index = page / WORD_PAGES;
+    uint64_t bit = (uint64_t)1 << page % WORD_PAGES;
+    uint64_t around = bit | bit << 1 | bit >> 1;
+    uint64_t *used = used_bits(range, index);
+    if (bit == 1 || bit << 1 == 0 || (*used & around) != around) {
+        return 0;
+    }
+    *used &= ~bit;
+    *dirty_bits(range, index) |= bit;
+    range->words[page] = 0;
+    range->used_pages--;
+    range->dirty_pages++;
+    range->first_free[0] = least(range->first_free[0], page);
+    return 1;
+}
+
 void strata__range_give(struct strata__range *range, uint32_t first, uint32_t pages)
 {
     uint32_t end = first + pages;
+    if (pages == 1 && give_lone_page(range, first)) {
+        return;
+    }
     for (uint32_t index = first / WORD_PAGES; index * WORD_PAGES < end; index++) {
         uint64_t mask = mask_in_word(index, first, end);
         STRATA__BUG_IF((*used_bits(range, index) & mask) != mask);

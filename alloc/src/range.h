@@ -45,6 +45,9 @@ uint32_t strata__range_cost(
     const struct strata__range *range, uint32_t first, uint32_t pages);
 /* Takes free pages. 0 or -ENOMEM (then nothing has changed). */
 int strata__range_take(struct strata__range *range, uint32_t first, uint32_t pages);
+/* Takes the lowest free page if it is dirty, so that it costs nothing, and near the hint,
+ * so that it is found at once; else 0, and nothing has changed. */
+uint32_t strata__range_take_dirty(struct strata__range *range);
 /* Frees used pages; they stay dirty. Clears their words. */
 void strata__range_give(struct strata__range *range, uint32_t first, uint32_t pages);
 /* The rule by which memory goes back without being asked (see range.c). Returns the pages
@@ -74,13 +77,18 @@ static inline void *strata__range_address(
     return range->base + ((size_t)page << STRATA__PAGE_BITS);
 }
 
-/* The word of the page which holds the address, or NULL if it is not in the range. */
+static inline int strata__range_holds(
+    const struct strata__range *range, const void *address)
+{
+    return (uintptr_t)address - (uintptr_t)range->base < range->reach_bytes;
+}
+
+/* The word of the page which holds an address in the range. */
 static inline const uint32_t *strata__range_word(
     const struct strata__range *range, const void *address)
 {
     uintptr_t offset = (uintptr_t)address - (uintptr_t)range->base;
-    return offset < range->reach_bytes ? &range->words[offset >> STRATA__PAGE_BITS]
-                                       : NULL;
+    return &range->words[offset >> STRATA__PAGE_BITS];
 }
 
 #endif

@@ -23,8 +23,9 @@
 #define STRATA__LARGE_MAX (STRATA__CHUNK_BYTES - STRATA__PAGE_BYTES)
 #define STRATA__MIN_BLOCK_16 ((size_t)16)
 
-#define STRATA__CLASS_BITS 7
+#define STRATA__CLASS_BITS 8 /* a byte of its own in a word of the page map */
 #define STRATA__CLASS_MASK ((1U << STRATA__CLASS_BITS) - 1)
+#define STRATA__PAGE_CLASSES (STRATA__CLASS_MASK + 1)
 #define STRATA__CLASS_FREE 0U  /* no block begins here */
 #define STRATA__CLASS_LARGE 1U /* first page of a block of whole pages */
 #define STRATA__CLASS_TINY                                                               \
@@ -44,20 +45,27 @@ struct strata__sizeclass {
 
 struct strata__page_class {
     uint32_t magic; /* ceil(2^32 / block bytes); 0: not for the fast path */
-    uint32_t shift; /* of this page from the run's first block; wraps below zero */
-    uint32_t bin;
-    uint32_t back_pages; /* of this page from the run's first page */
+    int16_t shift;  /* bytes of this page from the run's first block; may be below zero */
+    uint8_t bin;
+    uint8_t back_pages; /* of this page from the run's first page */
 };
 
+/* An entry is found with one load if its size is a scale of the processor. */
+_Static_assert(sizeof(struct strata__page_class) == 8, "a page class has 8 bytes");
+
+/* Hidden where they are declared, so that no user of them goes through the GOT. */
+#pragma GCC visibility push(hidden)
 extern const struct strata__sizeclass strata__sizeclasses[STRATA__BINS];
-extern const struct strata__page_class strata__page_classes[STRATA__CLASS_MASK + 1];
-/* bin of a size, indexed by (bytes + 7) / 8, for bytes up to STRATA__SMALL_MAX */
-extern const uint8_t strata__bin_of_words[STRATA__SMALL_MAX / 8 + 1];
+extern const struct strata__page_class strata__page_classes[STRATA__PAGE_CLASSES];
+/* bin of a size up to STRATA__SMALL_MAX; by bytes, since the shift of a shorter table
+ * shows in the time of an alloc, and the few lines that are looked at stay in the cache */
+extern const uint8_t strata__bins_of_bytes[STRATA__SMALL_MAX + 1];
+#pragma GCC visibility pop
 
 /* bytes <= STRATA__SMALL_MAX; 0 bytes are bin 0. */
 static inline unsigned strata__bin_of(size_t bytes)
 {
-    return strata__bin_of_words[(bytes + 7) / 8];
+    return strata__bins_of_bytes[bytes];
 }
 
 static inline size_t strata__pages_of(size_t bytes)
@@ -75,7 +83,8 @@ static inline size_t strata__run_waste(size_t pages, size_t blocks, size_t block
 static inline uint32_t strata__run_offset(
     const struct strata__page_class *class, const void *address)
 {
-    return class->shift + (uint32_t)((uintptr_t)address & (STRATA__PAGE_BYTES - 1));
+    return (uint32_t) class->shift +
+           (uint32_t)((uintptr_t)address & (STRATA__PAGE_BYTES - 1));
 }
 
 /*

@@ -104,12 +104,15 @@ static uint32_t index_of(
 
 uint32_t strata__slab_run_of(const struct strata_heap *heap, const void *address)
 {
-    const uint32_t *word = strata__range_word(&heap->compact.range, address);
-    if (word == NULL || strata__slab_class(*word) < STRATA__CLASS_SMALL) {
+    if (!strata__range_holds(&heap->compact.range, address)) {
         return 0;
     }
-    return page_of(heap, address) -
-           strata__page_classes[strata__slab_class(*word)].back_pages;
+    uint32_t class =
+        strata__slab_class(*strata__range_word(&heap->compact.range, address));
+    if (class < STRATA__CLASS_SMALL) {
+        return 0;
+    }
+    return page_of(heap, address) - strata__page_classes[class].back_pages;
 }
 
 /* ---- the first block of a run's list ---- */
@@ -208,11 +211,10 @@ static void set_neighbour(
 static void unlink_run(
     struct strata_heap *heap, const struct run *run, const struct head *head)
 {
-    struct strata__bin *bin = &heap->bins[run->class->bin];
     if (head->prev != 0) {
         set_neighbour(heap, head->prev, 0, head->next, 0);
     } else {
-        bin->partial = head->next;
+        heap->partial_runs[run->class->bin] = head->next;
     }
     if (head->next != 0) {
         set_neighbour(heap, head->next, head->prev, 0, 1);
@@ -222,12 +224,12 @@ static void unlink_run(
 /* The block is the run's first free one. */
 static void link_run(struct strata_heap *heap, struct run *run, uint32_t index)
 {
-    struct strata__bin *bin = &heap->bins[run->class->bin];
-    struct head head = {.prev = 0, .next = bin->partial, .next_block = NO_BLOCK};
+    uint32_t *partial = &heap->partial_runs[run->class->bin];
+    struct head head = {.prev = 0, .next = *partial, .next_block = NO_BLOCK};
     if (head.next != 0) {
         set_neighbour(heap, head.next, run->first, 0, 1);
     }
-    bin->partial = run->first;
+    *partial = run->first;
     run->head = index;
     run->count = 1;
     write_run(heap, run);
@@ -238,15 +240,15 @@ static void link_run(struct strata_heap *heap, struct run *run, uint32_t index)
 
 void *strata__slab_take_partial(struct strata_heap *heap, unsigned bin)
 {
-    if (heap->bins[bin].partial == 0) {
+    if (heap->partial_runs[bin] == 0) {
         return NULL;
     }
-    struct run run = read_run(heap, heap->bins[bin].partial);
+    struct run run = read_run(heap, heap->partial_runs[bin]);
     struct head head = read_head(heap, &run);
     void *block = block_at(heap, &run, run.head);
     unlink_run(heap, &run, &head);
     flatten_head(heap, &run, &head);
-    heap->bins[bin].free = strata__heap_next(heap, block);
+    heap->free_lists[bin] = strata__heap_next(heap, block);
     run.count = 0;
     run.head = NO_BLOCK;
     write_run(heap, &run);

@@ -191,7 +191,7 @@ static size_t zend_size_of(struct strata_heap *heap, const void *block)
     if ((word & STRATA__CLASS_MASK) == STRATA__CLASS_LARGE) {
         return (size_t)strata__page_word_value(word) * STRATA__PAGE_BYTES;
     }
-    return heap->bins[strata__page_classes[word & STRATA__CLASS_MASK].bin].block_bytes;
+    return heap->block_bytes[strata__page_classes[word & STRATA__CLASS_MASK].bin];
 }
 
 static int zend_resize(struct strata_heap *heap, void *block, size_t bytes)
@@ -225,7 +225,7 @@ static void zend_end_request(struct strata_heap *heap)
 {
     strata__zend_huge_release(heap);
     for (unsigned bin = 0; bin < STRATA__BINS; bin++) {
-        heap->bins[bin].free = NULL;
+        heap->free_lists[bin] = NULL;
     }
     strata__account_restart(
         &heap->account, strata__chunk_set_restart(&heap->zend.chunks));

@@ -122,7 +122,7 @@ static uint32_t *run_word(struct strata_heap *heap, const void *block)
 int strata__zend_count_free(struct strata_heap *heap, unsigned bin)
 {
     int complete = 0;
-    void *block = heap->bins[bin].free;
+    void *block = heap->free_lists[bin];
     while (block != NULL) {
         uint32_t *word = run_word(heap, block);
         *word += 1U << STRATA__CLASS_BITS;
@@ -136,7 +136,7 @@ int strata__zend_count_free(struct strata_heap *heap, unsigned bin)
 static void unlink_complete_runs(struct strata_heap *heap, unsigned bin)
 {
     void *kept = NULL;
-    void *block = heap->bins[bin].free;
+    void *block = heap->free_lists[bin];
     while (block != NULL) {
         void *next = strata__heap_next(heap, block);
         if (strata__page_word_value(*run_word(heap, block)) !=
@@ -144,7 +144,7 @@ static void unlink_complete_runs(struct strata_heap *heap, unsigned bin)
             if (kept != NULL) {
                 strata__link_write(heap->key, kept, block);
             } else {
-                heap->bins[bin].free = block;
+                heap->free_lists[bin] = block;
             }
             kept = block;
         }
@@ -153,7 +153,7 @@ static void unlink_complete_runs(struct strata_heap *heap, unsigned bin)
     if (kept != NULL) {
         strata__link_write(heap->key, kept, NULL);
     } else {
-        heap->bins[bin].free = NULL;
+        heap->free_lists[bin] = NULL;
     }
 }
 
