@@ -85,9 +85,9 @@ static void decay(struct strata_heap *heap)
 static void send_home(struct strata_heap *heap)
 {
     for (unsigned bin = 0; bin < STRATA__BINS; bin++) {
-        void *list = heap->free_lists[bin];
-        heap->free_lists[bin] = NULL;
-        strata__slab_return(heap, bin, list);
+        void *list = strata__heap_first(heap, bin);
+        strata__heap_set_first(heap, bin, NULL);
+        strata__slab_return(heap, list);
     }
 }
 
@@ -348,7 +348,7 @@ static int compact_holds_free(struct strata_heap *heap, const void *block, unsig
 static void empty_bins(struct strata_heap *heap)
 {
     for (unsigned bin = 0; bin < STRATA__BINS; bin++) {
-        heap->free_lists[bin] = NULL;
+        strata__heap_set_first(heap, bin, NULL);
         heap->partial_runs[bin] = 0;
     }
     heap->sweep_below = 0;
@@ -425,6 +425,7 @@ static struct strata_heap *compact_create(const struct strata_heap_options *opti
 
 static void compact_destroy(struct strata_heap *heap)
 {
+    strata__track_open(heap, sizeof(*heap));
     strata__track_open(heap->compact.range.base, heap->compact.range.reach_bytes);
     strata__os->unmap(heap, strata__range_span(front_bytes(), heap->compact.range.pages));
 }

@@ -31,7 +31,8 @@ static int walk_small(
     const struct strata__sizeclass *sizeclass = &strata__sizeclasses[bin];
     STRATA__BUG_IF(strata__page_classes[class].back_pages != 0);
     uint32_t own = strata__slab_free_blocks(heap, first);
-    uint32_t held = walk->without_lists ? 0 : on_list(heap, heap->free_lists[bin], first);
+    uint32_t held =
+        walk->without_lists ? 0 : on_list(heap, strata__heap_first(heap, bin), first);
     STRATA__BUG_IF(own != strata__slab_count_list(heap, first));
     STRATA__BUG_IF(own + held > sizeclass->compact_blocks);
     *page = first + sizeclass->compact_pages;
@@ -128,7 +129,7 @@ static size_t list_bytes(const struct strata_heap *heap)
 {
     size_t bytes = 0;
     for (unsigned bin = 0; bin < STRATA__BINS; bin++) {
-        const void *block = heap->free_lists[bin];
+        const void *block = strata__heap_first(heap, bin);
         while (block != NULL) {
             bytes += heap->block_bytes[bin];
             block = strata__heap_next(heap, block);

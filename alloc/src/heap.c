@@ -117,10 +117,11 @@ static SLOW void *alloc_pages(struct strata_heap *heap, size_t bytes, size_t ali
 static inline void *alloc_from_bin(struct strata_heap *heap, unsigned bin)
 {
     void *block = heap->free_lists[bin];
-    if (UNLIKELY(block == NULL)) {
-        return alloc_refill(heap, bin);
+    uint64_t word = strata__link_read(block);
+    if (UNLIKELY(!strata__link_valid(heap->key, word))) {
+        return alloc_refill(heap, bin); /* the end of the list, or a smashed link */
     }
-    heap->free_lists[bin] = strata__heap_next(heap, block);
+    heap->free_lists[bin] = strata__link_decode(heap->key, word);
     strata__link_clear(block);
     strata__account_use(&heap->account, heap->block_bytes[bin]);
     strata__track_hand_out(block, heap->block_bytes[bin]);

@@ -29,6 +29,7 @@ void strata__heap_init(
     memcpy(heap->name, name, strnlen(name, STRATA__NAME_BYTES - 1));
     for (unsigned bin = 0; bin < STRATA__BINS; bin++) {
         heap->block_bytes[bin] = strata__sizeclasses[bin].block_bytes;
+        strata__heap_set_first(heap, bin, NULL);
     }
 }
 
@@ -97,7 +98,7 @@ void *strata__heap_carve(
         strata__link_write(key, block, block + block_bytes);
         block += block_bytes;
     }
-    strata__link_write(key, last, NULL);
+    strata__heap_link(heap, last, NULL);
     return start;
 }
 
@@ -117,7 +118,7 @@ static int list_holds(const struct strata_heap *heap, const void *list, const vo
 void strata__heap_check_double_free(
     struct strata_heap *heap, const void *block, unsigned bin)
 {
-    if (list_holds(heap, heap->free_lists[bin], block) ||
+    if (list_holds(heap, strata__heap_first(heap, bin), block) ||
         heap->layout->holds_free(heap, block, bin)) {
         strata__heap_fatal(heap, "free of a block that is free already", block);
     }
@@ -125,9 +126,9 @@ void strata__heap_check_double_free(
 
 void *strata__heap_alloc_bin(struct strata_heap *heap, unsigned bin)
 {
-    void *block = heap->free_lists[bin];
+    void *block = strata__heap_first(heap, bin);
     if (block != NULL) {
-        heap->free_lists[bin] = strata__heap_next(heap, block);
+        strata__heap_set_first(heap, bin, strata__heap_next(heap, block));
     } else {
         block = heap->layout->refill(heap, bin);
         if (block == NULL) {

@@ -43,14 +43,17 @@ struct strata__compact {
 struct strata_heap {
     /* What the fast paths use comes first. By bin there are arrays and not one array of
      * structs: their entries are found with the processor's own scales. */
-    void *free_lists[STRATA__BINS]; /* what the next allocs take, last freed first */
+    void *free_lists[STRATA__BINS]; /* what the next allocs take, last freed first; each
+                                       ends at list_end */
     uint64_t key;
-    int is_zend;
+    uint8_t is_zend;    /* a byte is compared in place, an int is loaded first */
     size_t sweep_below; /* COMPACT: a free that leaves less in use asks for a sweep */
     struct strata__account account;
     uint32_t block_bytes[STRATA__BINS];
     /* COMPACT: first page of a run with free blocks of its own, or 0. */
     uint32_t partial_runs[STRATA__BINS];
+    uint64_t list_end; /* 0, which is no link: one test tells an empty list and a smashed
+                          one from others */
     const struct strata__layout *layout;
     int min_block_16;
     size_t huge_count;
@@ -124,14 +127,42 @@ void *strata__heap_alloc_bin(struct strata_heap *heap, unsigned bin);
 /* The other way round; the block must be one of this bin. */
 void strata__heap_free_bin(struct strata_heap *heap, void *block, unsigned bin);
 
-/* The block after this one on a free list. */
+static inline void *strata__heap_list_end(const struct strata_heap *heap)
+{
+    return (void *)(uintptr_t)&heap->list_end;
+}
+
+/* The first block of a bin's list, or NULL. */
+static inline void *strata__heap_first(const struct strata_heap *heap, unsigned bin)
+{
+    void *block = heap->free_lists[bin];
+    return block == strata__heap_list_end(heap) ? NULL : block;
+}
+
+/* `block` or NULL: the bin's whole list from now on. */
+static inline void strata__heap_set_first(
+    struct strata_heap *heap, unsigned bin, void *block)
+{
+    heap->free_lists[bin] = block == NULL ? strata__heap_list_end(heap) : block;
+}
+
+/* Makes `next`, or NULL, the block after this one. */
+static inline void strata__heap_link(
+    const struct strata_heap *heap, void *block, const void *next)
+{
+    strata__link_write(
+        heap->key, block, next == NULL ? strata__heap_list_end(heap) : next);
+}
+
+/* The block after this one on a free list, or NULL. */
 static inline void *strata__heap_next(const struct strata_heap *heap, const void *block)
 {
     uint64_t word = strata__link_read(block);
     if (__builtin_expect(!strata__link_valid(heap->key, word), 0)) {
         strata__heap_smashed(heap, block);
     }
-    return strata__link_decode(heap->key, word);
+    void *next = strata__link_decode(heap->key, word);
+    return next == strata__heap_list_end(heap) ? NULL : next;
 }
 
 #endif

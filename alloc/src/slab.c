@@ -177,7 +177,7 @@ static void write_head(
     }
     const void *next =
         head->next_block == NO_BLOCK ? NULL : block_at(heap, run, head->next_block);
-    strata__link_write(heap->key, block, next);
+    strata__heap_link(heap, block, next);
     write_word(
         block + sizeof(uint64_t), ((uint64_t)head->next << 32 | head->prev) ^ heap->key);
 }
@@ -189,7 +189,7 @@ static void flatten_head(
     if (is_tiny(run)) {
         const void *next =
             head->next_block == NO_BLOCK ? NULL : block_at(heap, run, head->next_block);
-        strata__link_write(heap->key, block_at(heap, run, run->head), next);
+        strata__heap_link(heap, block_at(heap, run, run->head), next);
     }
 }
 
@@ -221,19 +221,17 @@ static void unlink_run(
     }
 }
 
-/* The block is the run's first free one. */
-static void link_run(struct strata_heap *heap, struct run *run, uint32_t index)
+/* Puts a run with its first free blocks in front of the others; the caller writes its word
+ * and the head that is filled in here. */
+static void link_run(struct strata_heap *heap, const struct run *run, struct head *head)
 {
     uint32_t *partial = &heap->partial_runs[run->class->bin];
-    struct head head = {.prev = 0, .next = *partial, .next_block = NO_BLOCK};
-    if (head.next != 0) {
-        set_neighbour(heap, head.next, run->first, 0, 1);
+    head->prev = 0;
+    head->next = *partial;
+    if (head->next != 0) {
+        set_neighbour(heap, head->next, run->first, 0, 1);
     }
     *partial = run->first;
-    run->head = index;
-    run->count = 1;
-    write_run(heap, run);
-    write_head(heap, run, &head);
 }
 
 /* ---- runs ---- */
@@ -248,7 +246,7 @@ void *strata__slab_take_partial(struct strata_heap *heap, unsigned bin)
     void *block = block_at(heap, &run, run.head);
     unlink_run(heap, &run, &head);
     flatten_head(heap, &run, &head);
-    heap->free_lists[bin] = strata__heap_next(heap, block);
+    strata__heap_set_first(heap, bin, strata__heap_next(heap, block));
     run.count = 0;
     run.head = NO_BLOCK;
     write_run(heap, &run);
@@ -267,42 +265,93 @@ void *strata__slab_start_run(struct strata_heap *heap, unsigned bin, uint32_t fi
         heap, bin, blocks_of(heap, first, bin), class->compact_blocks);
 }
 
-static void return_block(struct strata_heap *heap, void *block)
+/* A block of the class lies on the run's pages: is it this run's? */
+static int is_of_run(
+    const struct strata_heap *heap, const struct run *run, const void *block)
+{
+    return (uintptr_t)block - (uintptr_t)run_start(heap, run->first) <
+           strata__sizeclasses[run->class->bin].compact_pages * STRATA__PAGE_BYTES;
+}
+
+/* Reads the run of a block that is on no list of a run. */
+static struct run find_run(struct strata_heap *heap, const void *block)
 {
     uint32_t first = strata__slab_run_of(heap, block);
     if (first == 0) {
         strata__heap_fatal(heap, "a free list leads out of it", block);
     }
-    struct run run = read_run(heap, first);
-    uint32_t index = index_of(heap, &run, block);
-    if (run.count == 0) {
-        link_run(heap, &run, index);
-        return;
-    }
-    struct head head = read_head(heap, &run);
-    const struct strata__sizeclass *class = &strata__sizeclasses[run.class->bin];
-    if (run.count + 1U == class->compact_blocks) {
-        unlink_run(heap, &run, &head);
-        size_t bytes = class->compact_pages * STRATA__PAGE_BYTES;
-        strata__track_close(run_start(heap, first), bytes);
-        strata__range_give(&heap->compact.range, first, class->compact_pages);
-        return;
-    }
-    flatten_head(heap, &run, &head);
-    head.next_block = run.head;
-    run.head = index;
-    run.count++;
-    write_run(heap, &run);
-    write_head(heap, &run, &head);
+    return read_run(heap, first);
 }
 
-void strata__slab_return(struct strata_heap *heap, unsigned bin, void *list)
+static void end_run(struct strata_heap *heap, const struct run *run)
 {
-    (void)bin;
+    const struct strata__sizeclass *class = &strata__sizeclasses[run->class->bin];
+    strata__track_close(
+        run_start(heap, run->first), class->compact_pages * STRATA__PAGE_BYTES);
+    strata__range_give(&heap->compact.range, run->first, class->compact_pages);
+}
+
+/* Chains the first blocks of the list before *top, all those which are of the run. The
+ * last of them, which is returned, keeps its link to the rest of the list: it will be the
+ * run's head. */
+static void *chain_blocks(
+    struct strata_heap *heap, struct run *run, void *list, const void **top)
+{
+    uint32_t blocks = strata__sizeclasses[run->class->bin].compact_blocks;
+    void *block = NULL;
+    void *next = list;
+    do {
+        if (block != NULL) {
+            strata__heap_link(heap, block, *top);
+            *top = block;
+        }
+        block = next;
+        run->count++;
+        if (run->count > blocks) {
+            strata__heap_fatal(heap, "a block is twice on its free list", block);
+        }
+        next = strata__heap_next(heap, block);
+    } while (next != NULL && is_of_run(heap, run, next));
+    return block;
+}
+
+/* Sends home the first blocks of the list, all those whose home is the run of the first;
+ * returns the rest. The run's word and head are read and written once for all of them:
+ * blocks which were freed one after another often lie beside each other. */
+static void *return_blocks(struct strata_heap *heap, void *list)
+{
+    struct run run = find_run(heap, list);
+    struct head head = {.next_block = NO_BLOCK};
+    const void *top = NULL;
+    int linked = run.count != 0;
+    if (linked) {
+        head = read_head(heap, &run);
+        flatten_head(heap, &run, &head);
+        top = block_at(heap, &run, run.head);
+    }
+    void *last = chain_blocks(heap, &run, list, &top);
+    void *rest = strata__heap_next(heap, last);
+    if (run.count == strata__sizeclasses[run.class->bin].compact_blocks) {
+        if (linked) {
+            unlink_run(heap, &run, &head);
+        }
+        end_run(heap, &run);
+        return rest;
+    }
+    if (!linked) {
+        link_run(heap, &run, &head);
+    }
+    head.next_block = top == NULL ? NO_BLOCK : index_of(heap, &run, top);
+    run.head = index_of(heap, &run, last);
+    write_run(heap, &run);
+    write_head(heap, &run, &head);
+    return rest;
+}
+
+void strata__slab_return(struct strata_heap *heap, void *list)
+{
     while (list != NULL) {
-        void *next = strata__heap_next(heap, list);
-        return_block(heap, list);
-        list = next;
+        list = return_blocks(heap, list);
     }
 }
 

@@ -12,9 +12,9 @@
 void *strata__slab_take_partial(struct strata_heap *heap, unsigned bin);
 /* Makes `first` the first page of a run of the bin; as above. */
 void *strata__slab_start_run(struct strata_heap *heap, unsigned bin, uint32_t first);
-/* Returns a list of the bin's blocks to their runs; runs which are free as a whole are
+/* Returns a list of one bin's blocks to their runs; runs which are free as a whole are
  * given to the range. */
-void strata__slab_return(struct strata_heap *heap, unsigned bin, void *list);
+void strata__slab_return(struct strata_heap *heap, void *list);
 /* Is the block on its run's own list? */
 int strata__slab_holds_free(struct strata_heap *heap, const void *block, unsigned bin);
 /* First page of the run which contains the address, or 0 if it is on no small run. */

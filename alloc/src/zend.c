@@ -225,7 +225,7 @@ static void zend_end_request(struct strata_heap *heap)
 {
     strata__zend_huge_release(heap);
     for (unsigned bin = 0; bin < STRATA__BINS; bin++) {
-        heap->free_lists[bin] = NULL;
+        strata__heap_set_first(heap, bin, NULL);
     }
     strata__account_restart(
         &heap->account, strata__chunk_set_restart(&heap->zend.chunks));
@@ -264,6 +264,7 @@ static void zend_destroy(struct strata_heap *heap)
 {
     strata__zend_huge_release(heap);
     strata__chunk_set_release(&heap->zend.chunks);
+    strata__track_open(heap, sizeof(*heap));
     strata__os->unmap(
         heap, strata__pages_of(sizeof(struct strata_heap)) * STRATA__PAGE_BYTES);
 }

@@ -122,7 +122,7 @@ static uint32_t *run_word(struct strata_heap *heap, const void *block)
 int strata__zend_count_free(struct strata_heap *heap, unsigned bin)
 {
     int complete = 0;
-    void *block = heap->free_lists[bin];
+    void *block = strata__heap_first(heap, bin);
     while (block != NULL) {
         uint32_t *word = run_word(heap, block);
         *word += 1U << STRATA__CLASS_BITS;
@@ -136,24 +136,24 @@ int strata__zend_count_free(struct strata_heap *heap, unsigned bin)
 static void unlink_complete_runs(struct strata_heap *heap, unsigned bin)
 {
     void *kept = NULL;
-    void *block = heap->free_lists[bin];
+    void *block = strata__heap_first(heap, bin);
     while (block != NULL) {
         void *next = strata__heap_next(heap, block);
         if (strata__page_word_value(*run_word(heap, block)) !=
             strata__sizeclasses[bin].zend_blocks) {
             if (kept != NULL) {
-                strata__link_write(heap->key, kept, block);
+                strata__heap_link(heap, kept, block);
             } else {
-                heap->free_lists[bin] = block;
+                strata__heap_set_first(heap, bin, block);
             }
             kept = block;
         }
         block = next;
     }
     if (kept != NULL) {
-        strata__link_write(heap->key, kept, NULL);
+        strata__heap_link(heap, kept, NULL);
     } else {
-        heap->free_lists[bin] = NULL;
+        strata__heap_set_first(heap, bin, NULL);
     }
 }
 
