@@ -27,10 +27,43 @@
 _Static_assert(sizeof(struct strata__chunk) <= STRATA__PAGE_BYTES,
     "the chunk header has to fit in page 0");
 
+static void count_run(struct strata__chunk_set *set, uint32_t pages)
+{
+    set->longest_chunks[pages]++;
+    set->longest_bits[pages / 64] |= (uint64_t)1 << pages % 64;
+}
+
+static void discount_run(struct strata__chunk_set *set, uint32_t pages)
+{
+    set->longest_chunks[pages]--;
+    if (set->longest_chunks[pages] == 0) {
+        set->longest_bits[pages / 64] &= ~((uint64_t)1 << pages % 64);
+    }
+}
+
+void strata__chunk_set_run(struct strata__chunk_set *set, struct strata__chunk *chunk,
+    struct strata__free_run run)
+{
+    discount_run(set, chunk->longest.pages);
+    count_run(set, run.pages);
+    chunk->longest = run;
+}
+
+uint32_t strata__chunk_set_longest(const struct strata__chunk_set *set)
+{
+    uint32_t index = STRATA__MAP_WORDS - 1;
+    while (index > 0 && set->longest_bits[index] == 0) {
+        index--;
+    }
+    /* The ring is never empty: each chunk is counted, those without a free page too. */
+    return index * 64 + 63 - (uint32_t)__builtin_clzll(set->longest_bits[index]);
+}
+
 static void clear_header(struct strata__chunk *chunk)
 {
     chunk->free_pages = STRATA__CHUNK_FREE_PAGES;
     chunk->free_tail = 1;
+    chunk->longest = (struct strata__free_run){1, STRATA__CHUNK_FREE_PAGES};
     memset(chunk->used_bits, 0, sizeof(chunk->used_bits));
     chunk->used_bits[0] = 1;
     memset(chunk->map, 0, sizeof(chunk->map));
@@ -47,6 +80,10 @@ static void start_ring(struct strata__chunk_set *set)
     set->peak_count = 1;
     set->delete_boundary = 0;
     set->delete_count = 0;
+    set->free_pages = STRATA__CHUNK_FREE_PAGES;
+    memset(set->longest_bits, 0, sizeof(set->longest_bits));
+    memset(set->longest_chunks, 0, sizeof(set->longest_chunks));
+    count_run(set, chunk->longest.pages);
     *strata__chunk_known(set, (uintptr_t)chunk) = (uintptr_t)chunk;
 }
 
@@ -59,6 +96,8 @@ static void attach(struct strata__chunk_set *set, struct strata__chunk *chunk)
     chunk->next->prev = chunk;
     chunk->number = chunk->prev->number + 1;
     set->count++;
+    set->free_pages += STRATA__CHUNK_FREE_PAGES;
+    count_run(set, chunk->longest.pages);
     if (set->count > set->peak_count) {
         set->peak_count = set->count;
     }
@@ -143,6 +182,8 @@ size_t strata__chunk_delete(struct strata__chunk_set *set, struct strata__chunk 
     chunk->next->prev = chunk->prev;
     chunk->prev->next = chunk->next;
     set->count--;
+    set->free_pages -= STRATA__CHUNK_FREE_PAGES;
+    discount_run(set, STRATA__CHUNK_FREE_PAGES);
     forget(set, chunk);
     if (set->count + set->cached_count < set->average + DELETE_CACHE_AVERAGE ||
         (set->count == set->delete_boundary && set->delete_count >= DELETE_CACHE_COUNT)) {

@@ -16,6 +16,11 @@
 #define STRATA__CHUNK_FREE_PAGES ((uint32_t)STRATA__CHUNK_PAGES - 1)
 #define STRATA__KNOWN_CHUNKS 1024
 
+struct strata__free_run {
+    uint32_t first;
+    uint32_t pages;
+};
+
 /* The header, in page 0. A word of `map` is the page class, and above it: for a large
  * run its length in pages; during gc and walks, for a small run its free blocks. All
  * pages which do not begin a run and are not part of a small run have the word 0. */
@@ -25,6 +30,7 @@ struct strata__chunk {
     uint32_t free_pages;
     uint32_t free_tail; /* from here on all pages are free, as far as is known */
     uint32_t number;    /* grows by purchase; decides which chunk a delete gives back */
+    struct strata__free_run longest;       /* a longest one, as the set has counted it */
     uint64_t used_bits[STRATA__MAP_WORDS]; /* bit i: page i is in use */
     uint32_t map[STRATA__CHUNK_PAGES];
 };
@@ -39,6 +45,11 @@ struct strata__chunk_set {
     uint32_t delete_count;    /* ... and how often in a row it was the same */
     double average;
     uint64_t purchases;
+    uint32_t free_pages; /* of all chunks in the ring */
+    /* longest_chunks[i]: chunks of the ring whose longest free run has i pages; bit i of
+     * longest_bits: there is one. */
+    uint64_t longest_bits[STRATA__MAP_WORDS];
+    uint32_t longest_chunks[STRATA__CHUNK_PAGES];
     /* Direct-mapped by chunk number: chunks of the ring, as far as no other took the
      * place. Lets the fast path tell a chunk of ours without touching it. */
     uintptr_t known[STRATA__KNOWN_CHUNKS];
@@ -77,9 +88,14 @@ void strata__chunk_set_release(struct strata__chunk_set *set);
 struct strata__chunk *strata__chunk_reuse(struct strata__chunk_set *set);
 /* A chunk from the system, now the youngest of the ring; NULL if there is none. */
 struct strata__chunk *strata__chunk_buy(struct strata__chunk_set *set);
-/* Takes an empty chunk out of the ring, into the cache or back to the system; returns how
+/* Takes an empty chunk (one free run, as set_run was told) out of the ring, into the cache or back to the system; returns how
  * many bytes the set shrank by. Not for the main chunk. */
 size_t strata__chunk_delete(struct strata__chunk_set *set, struct strata__chunk *chunk);
+/* This run is a longest free one of this chunk of the ring from now on. */
+void strata__chunk_set_run(struct strata__chunk_set *set, struct strata__chunk *chunk,
+    struct strata__free_run run);
+/* Pages of the longest free run in the ring. */
+uint32_t strata__chunk_set_longest(const struct strata__chunk_set *set);
 /* Moves a chunk to the place behind the main chunk. */
 void strata__chunk_to_front(struct strata__chunk_set *set, struct strata__chunk *chunk);
 /* End of request: all chunks but the main one into the cache, which is then trimmed to

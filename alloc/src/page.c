@@ -115,6 +115,18 @@ static uint64_t mask_in_word(uint32_t index, uint32_t first, uint32_t end)
     return mask;
 }
 
+uint32_t strata__page_free_start(const struct strata__chunk *chunk, uint32_t before)
+{
+    uint32_t index = (before - 1) / WORD_PAGES;
+    uint64_t word = chunk->used_bits[index] &
+                    UINT64_MAX >> (WORD_PAGES - 1 - (before - 1) % WORD_PAGES);
+    while (word == 0) {
+        index--; /* ends: page 0 is used */
+        word = chunk->used_bits[index];
+    }
+    return (index + 1) * WORD_PAGES - (uint32_t)__builtin_clzll(word);
+}
+
 void strata__page_take(struct strata__chunk *chunk, uint32_t first, uint32_t pages)
 {
     uint32_t end = first + pages;
@@ -138,16 +150,52 @@ void strata__page_give(struct strata__chunk *chunk, uint32_t first, uint32_t pag
     chunk->free_pages += pages;
 }
 
-uint32_t strata__page_longest_free(const struct strata__chunk *chunk)
+/* Are there so many set bits in a row (1 to 64)? Each step widens the rows looked for. */
+static int has_row(uint64_t bits, uint32_t length)
 {
-    uint32_t longest = 0;
-    uint32_t first = strata__page_next_free(chunk, 1);
-    while (first < PAGES) {
-        uint32_t end = strata__page_next_used(chunk, first);
-        if (end - first > longest) {
-            longest = end - first;
+    uint32_t seen = 1;
+    while (seen < length) {
+        uint32_t step = length - seen < seen ? length - seen : seen;
+        bits &= bits >> step;
+        seen += step;
+    }
+    return bits != 0;
+}
+
+/* First of so many set bits in a row, of which there are some. */
+static uint32_t row_start(uint64_t bits, uint32_t length)
+{
+    for (uint32_t i = 1; i < length; i++) {
+        bits &= bits >> 1;
+    }
+    return (uint32_t)__builtin_ctzll(bits);
+}
+
+/* By words and not by runs, since purchases of pages ask: most words are passed by with the
+ * one question whether they hold a longer run than was found so far. */
+struct strata__free_run strata__page_longest_free(
+    const struct strata__chunk *chunk, struct strata__free_run longest)
+{
+    uint32_t open = 0; /* free pages at the end of what was passed */
+    for (uint32_t index = 0; index < STRATA__MAP_WORDS; index++) {
+        uint64_t used = chunk->used_bits[index];
+        uint32_t start = index * WORD_PAGES;
+        uint32_t low = used == 0 ? WORD_PAGES : (uint32_t)__builtin_ctzll(used);
+        if (open + low > longest.pages) {
+            longest = (struct strata__free_run){start - open, open + low};
         }
-        first = strata__page_next_free(chunk, end);
+        if (used == 0) {
+            open += WORD_PAGES;
+            continue;
+        }
+        uint32_t row = longest.pages;
+        while (row < WORD_PAGES && has_row(~used, row + 1)) {
+            row++;
+        }
+        if (row > longest.pages) {
+            longest = (struct strata__free_run){start + row_start(~used, row), row};
+        }
+        open = (uint32_t)__builtin_clzll(used);
     }
     return longest;
 }

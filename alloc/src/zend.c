@@ -108,12 +108,12 @@ static int resize_large(struct strata_heap *heap, struct strata__chunk *chunk,
         strata__track_close(start + new_bytes, bytes - new_bytes);
         strata__account_unuse(&heap->account, bytes - new_bytes);
         /* Stock leaves free_tail and the chunk alone here. */
-        strata__page_give(chunk, page + new_pages, pages - new_pages);
+        strata__zend_mark_free(heap, chunk, page + new_pages, pages - new_pages);
     } else if (new_pages > pages) {
         if (!strata__page_range_is_free(chunk, page + pages, new_pages - pages)) {
             return STRATA__RESIZE_MOVE;
         }
-        strata__page_take(chunk, page + pages, new_pages - pages);
+        strata__zend_mark_used(heap, chunk, page + pages, new_pages - pages);
         strata__account_use(&heap->account, new_bytes - bytes);
         strata__track_hand_out(start + bytes, new_bytes - bytes);
     }
@@ -278,23 +278,15 @@ static void zend_get_stats(
     const struct strata_heap *heap, struct strata_heap_stats *stats)
 {
     const struct strata__chunk_set *set = &heap->zend.chunks;
-    const struct strata__chunk *chunk = set->main;
-    uint32_t longest = 0;
-    size_t free_pages = 0;
-    do {
-        uint32_t length = strata__page_longest_free(chunk);
-        longest = length > longest ? length : longest;
-        free_pages += chunk->free_pages;
-        chunk = chunk->next;
-    } while (chunk != set->main);
     stats->chunks = set->count;
     stats->cached_chunks = set->cached_count;
     stats->peak_chunks = set->peak_count;
     stats->average_chunks = set->average;
     stats->chunk_purchases = set->purchases;
-    stats->largest_free_run_bytes = (size_t)longest * STRATA__PAGE_BYTES;
-    stats->free_bytes =
-        free_pages * STRATA__PAGE_BYTES + (size_t)set->cached_count * STRATA__CHUNK_BYTES;
+    stats->largest_free_run_bytes =
+        (size_t)strata__chunk_set_longest(set) * STRATA__PAGE_BYTES;
+    stats->free_bytes = (size_t)set->free_pages * STRATA__PAGE_BYTES +
+                        (size_t)set->cached_count * STRATA__CHUNK_BYTES;
 }
 
 const struct strata__layout strata__layout_zend = {

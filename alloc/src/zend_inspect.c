@@ -151,9 +151,24 @@ static int add_up(void *context, const struct strata_walk_item *item)
     return 0;
 }
 
+/* Run by run, as nothing else does it. */
+static uint32_t longest_free(const struct strata__chunk *chunk)
+{
+    uint32_t longest = 0;
+    uint32_t first = strata__page_next_free(chunk, 1);
+    while (first < STRATA__CHUNK_PAGES) {
+        uint32_t end = strata__page_next_used(chunk, first);
+        longest = end - first > longest ? end - first : longest;
+        first = strata__page_next_free(chunk, end);
+    }
+    return longest;
+}
+
 static void check_chunk_headers(struct strata__chunk_set *set)
 {
     struct strata__chunk *chunk = set->main;
+    uint32_t set_free_pages = 0;
+    uint32_t set_longest = 0;
     do {
         uint32_t free_pages = 0;
         for (unsigned i = 0; i < STRATA__MAP_WORDS; i++) {
@@ -161,8 +176,17 @@ static void check_chunk_headers(struct strata__chunk_set *set)
         }
         STRATA__BUG_IF(free_pages != chunk->free_pages);
         STRATA__BUG_IF(chunk->next->prev != chunk);
+        uint32_t longest = longest_free(chunk);
+        STRATA__BUG_IF(chunk->longest.pages != longest);
+        STRATA__BUG_IF(
+            longest > 0 && strata__page_next_used(chunk, chunk->longest.first) !=
+                               chunk->longest.first + longest);
+        set_longest = longest > set_longest ? longest : set_longest;
+        set_free_pages += free_pages;
         chunk = chunk->next;
     } while (chunk != set->main);
+    STRATA__BUG_IF(set->free_pages != set_free_pages);
+    STRATA__BUG_IF(strata__chunk_set_longest(set) != set_longest);
 }
 
 void strata__zend_check(struct strata_heap *heap)

@@ -50,6 +50,35 @@ static struct strata__chunk *get_chunk(struct strata_heap *heap, uint32_t pages)
     return chunk;
 }
 
+/* `first` begins a free run. If it is not the longest one known, that one stays; if it is,
+ * others are looked at only when they have pages enough to matter. */
+void strata__zend_mark_used(
+    struct strata_heap *heap, struct strata__chunk *chunk, uint32_t first, uint32_t pages)
+{
+    strata__page_take(chunk, first, pages);
+    heap->zend.chunks.free_pages -= pages;
+    if (first == chunk->longest.first) {
+        struct strata__free_run rest = {first + pages, chunk->longest.pages - pages};
+        if (chunk->free_pages - rest.pages > rest.pages) {
+            rest = strata__page_longest_free(chunk, rest);
+        }
+        strata__chunk_set_run(&heap->zend.chunks, chunk, rest);
+    }
+}
+
+void strata__zend_mark_free(
+    struct strata_heap *heap, struct strata__chunk *chunk, uint32_t first, uint32_t pages)
+{
+    strata__page_give(chunk, first, pages);
+    heap->zend.chunks.free_pages += pages;
+    uint32_t start = strata__page_free_start(chunk, first);
+    uint32_t end = strata__page_next_used(chunk, first + pages);
+    if (end - start > chunk->longest.pages) {
+        struct strata__free_run run = {start, end - start};
+        strata__chunk_set_run(&heap->zend.chunks, chunk, run);
+    }
+}
+
 /* Takes `pages` pages in one chunk; the caller writes the map. NULL: refused. */
 struct strata__chunk *strata__zend_take_pages(
     struct strata_heap *heap, uint32_t pages, uint32_t *first)
@@ -79,7 +108,7 @@ struct strata__chunk *strata__zend_take_pages(
     if (steps > FRONT_STEPS && pages < FRONT_PAGES) {
         strata__chunk_to_front(set, chunk);
     }
-    strata__page_take(chunk, *first, pages);
+    strata__zend_mark_used(heap, chunk, *first, pages);
     if (chunk->free_tail == *first) {
         chunk->free_tail = *first + pages;
     }
@@ -90,7 +119,7 @@ struct strata__chunk *strata__zend_take_pages(
 void strata__zend_give_pages(struct strata_heap *heap, struct strata__chunk *chunk,
     uint32_t first, uint32_t pages, int may_delete)
 {
-    strata__page_give(chunk, first, pages);
+    strata__zend_mark_free(heap, chunk, first, pages);
     if (chunk->free_tail == first + pages) {
         chunk->free_tail = first;
     }

@@ -13,6 +13,12 @@ struct strata__chunk *strata__zend_take_pages(
 /* Gives pages back to their chunk and, if it may, an empty chunk back to the set. */
 void strata__zend_give_pages(struct strata_heap *heap, struct strata__chunk *chunk,
     uint32_t first, uint32_t pages, int may_delete);
+/* Marks pages of a chunk and counts them in the set; no more: neither the map nor free_tail
+ * nor the account. */
+void strata__zend_mark_used(struct strata_heap *heap, struct strata__chunk *chunk,
+    uint32_t first, uint32_t pages);
+void strata__zend_mark_free(struct strata_heap *heap, struct strata__chunk *chunk,
+    uint32_t first, uint32_t pages);
 /* Frees the runs which hold no live block. Returns their bytes. */
 size_t strata__zend_gc(struct strata_heap *heap);
 /* Adds the free blocks of the bin to the counters in the map words of their runs; returns

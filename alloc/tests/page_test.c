@@ -57,6 +57,31 @@ static uint32_t slow_search(
     return best;
 }
 
+/* Page by page: the longest free run, and the start of each. */
+static void check_free_runs(const struct strata__chunk *chunk)
+{
+    uint32_t longest = 0;
+    uint32_t start = 1;
+    for (uint32_t page = 1; page < PAGES; page++) {
+        if (used(chunk, page)) {
+            assert_int_equal(strata__page_free_start(chunk, page), start);
+            start = page + 1;
+        } else if (page + 1 - start > longest) {
+            longest = page + 1 - start;
+        }
+    }
+    assert_int_equal(strata__page_free_start(chunk, PAGES), start);
+    struct strata__free_run run = {0};
+    run = strata__page_longest_free(chunk, run);
+    assert_int_equal(run.pages, longest);
+    for (uint32_t page = 0; page < run.pages; page++) {
+        assert_false(used(chunk, run.first + page));
+    }
+    struct strata__free_run same = strata__page_longest_free(chunk, run);
+    assert_int_equal(same.first, run.first);
+    assert_int_equal(same.pages, run.pages);
+}
+
 static void search_follows_the_rule(void **state)
 {
     (void)state;
@@ -67,6 +92,7 @@ static void search_follows_the_rule(void **state)
     uint64_t random = 7;
     reset(&chunk);
     for (int round = 0; round < ROUNDS; round++) {
+        check_free_runs(&chunk);
         if (runs > 0 && test_random(&random) % 100 < 45) {
             uint32_t i = (uint32_t)(test_random(&random) % runs);
             strata__page_give(&chunk, first[i], length[i]);
@@ -111,7 +137,8 @@ static void best_fit_takes_the_shortest(void **state)
     assert_int_equal(chunk.free_tail, 511);
     chunk.free_tail = 501;
     assert_int_equal(strata__page_search(&chunk, 12), 0);
-    assert_int_equal(strata__page_longest_free(&chunk), 11);
+    struct strata__free_run none = {0};
+    assert_int_equal(strata__page_longest_free(&chunk, none).pages, 11);
     assert_int_equal(chunk.free_pages, 11 + 9 + 5 + 5);
 }
 

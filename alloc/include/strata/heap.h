@@ -78,8 +78,8 @@ struct strata_heap_options {
                              system allows; a heap cannot outgrow it */
 };
 
-/* All figures are exact and O(1), but for largest_free_run_bytes: it looks at one bit
- * for each page. */
+/* All figures are exact, and O(1) but for one: COMPACT looks for largest_free_run_bytes at
+ * one bit for each page below the highest in use, 64 at a time. */
 struct strata_heap_stats {
     size_t struct_bytes;    /* set by the caller */
     size_t used_bytes;      /* blocks handed out, rounded to their class or to pages */
