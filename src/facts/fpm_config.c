@@ -48,7 +48,7 @@ static int parse_file(struct parse *parse, const char *file, int depth);
 int fpm_config_size(const char *text, uint64_t *bytes)
 {
     uint64_t value;
-    uint64_t factor = 1;
+    unsigned shift = 0;
 
     if (strcmp(text, "-1") == 0) {
         return -ENOENT;
@@ -58,19 +58,21 @@ int fpm_config_size(const char *text, uint64_t *bytes)
     }
     switch (tolower((unsigned char)*text)) {
     case 'g':
-        factor <<= 10;
-        /* fall through */
+        shift = 30;
+        break;
     case 'm':
-        factor <<= 10;
-        /* fall through */
+        shift = 20;
+        break;
     case 'k':
-        factor <<= 10;
-        text++;
+        shift = 10;
         break;
     default:
         break;
     }
-    if (*text != '\0' || __builtin_mul_overflow(value, factor, bytes)) {
+    if (shift != 0) {
+        text++;
+    }
+    if (*text != '\0' || __builtin_mul_overflow(value, UINT64_C(1) << shift, bytes)) {
         return -EINVAL;
     }
     return 0;
@@ -316,7 +318,9 @@ static int list_matches(
         }
         (*count)++;
     }
-    qsort(*names, *count, sizeof(**names), compare_names);
+    if (*count > 1) {
+        qsort(*names, *count, sizeof(**names), compare_names);
+    }
     return 0;
 }
 

@@ -38,7 +38,7 @@ static int follow(struct glibc_reader *reader, uint64_t head, uint64_t chunk,
     uint64_t held, struct glibc_bin_sums *sums)
 {
     while (chunk != head) {
-        uint64_t header, next;
+        uint64_t header = 0, next = 0;
         int result = chunk % GLIBC_CHUNK_ALIGN != 0 || chunk > glibc_maximum_address
                          ? -EBADMSG
                          : page_cache_word(&reader->cache, chunk + SIZE_OFFSET, &header);

@@ -353,7 +353,7 @@ static int rehearse(struct deep_walk *deep, struct zend_heap_facts *heap)
         .average = counters->average_chunks,
         .boundary = counters->delete_boundary,
         .count = counters->delete_count,
-        .cache = calloc(walk->note_count, sizeof(*gc.cache)),
+        .cache = calloc(walk->note_count, sizeof(void *)),
     };
 
     if (gc.cache == NULL) {

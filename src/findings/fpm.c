@@ -103,6 +103,7 @@ int rule_fpm_worst_case(const struct snapshot *snapshot, struct finding_list *li
         !at_least_percent(sums.worst_bytes, memory, WORST_WARN_PERCENT)) {
         return 0;
     }
+    const uint64_t each_bytes = sums.children == 0 ? 0 : sums.worst_bytes / sums.children;
     finding.summary = finding_printf(list,
         "%" PRIu64 " workers at their memory_limit would need %s; %s has %s",
         sums.children, quantity_bytes(sums.worst_bytes, false).text, what,
@@ -117,9 +118,7 @@ int rule_fpm_worst_case(const struct snapshot *snapshot, struct finding_list *li
     finding.fix = finding_printf(list,
         "; in the pools' files, so that children x memory_limit fits\n"
         "pm.max_children = %" PRIu64 "   ; over all pools, at today's memory_limit",
-        sums.worst_bytes / (sums.children == 0 ? 1 : sums.children) == 0
-            ? sums.children
-            : memory / (sums.worst_bytes / sums.children));
+        each_bytes == 0 ? sums.children : memory / each_bytes);
     finding.verify = finding_printf(list, "strata explain %s: worst_case is below memory",
         fix_target(list, snapshot));
     return finding_push(list, &finding);
