@@ -14,7 +14,6 @@
 #include "facts/frames.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -208,9 +207,9 @@ static int finish(struct frame_scan *scan, struct facts *facts)
     if (scan->unknown_pages > 0) {
         return -EACCES;
     }
-    int fd = openat(scan->root->proc_fd, "kpagecount", O_RDONLY | O_CLOEXEC);
+    int fd = facts_open_file(scan->root->proc_fd, "kpagecount");
     if (fd < 0) {
-        return -errno;
+        return fd;
     }
     int rc = sum_shared(scan, fd, &unique, &exclusive);
     close(fd);

@@ -89,7 +89,7 @@ static int open_boot_file(const struct facts_root *root, const char *release)
     buffer_init(&path);
     buffer_printf(&path, "%s/boot/config-%s", root->prefix, release);
     if (buffer_error(&path) == 0) {
-        fd = open(path.data, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        fd = facts_open_file(AT_FDCWD, path.data);
     }
     buffer_release(&path);
     return fd;
@@ -103,6 +103,5 @@ int kernel_config_has(
     if (rc != -ENOENT) {
         return rc;
     }
-    return search(
-        root, openat(root->proc_fd, "config.gz", O_RDONLY | O_CLOEXEC), option, set);
+    return search(root, facts_open_file(root->proc_fd, "config.gz"), option, set);
 }

@@ -134,9 +134,9 @@ int process_folder_read(struct process_folder *folder, const char *name,
 
 int process_folder_open_file(struct process_folder *folder, const char *name)
 {
-    int fd = openat(folder->fd, name, O_RDONLY | O_CLOEXEC);
+    int fd = facts_open_file(folder->fd, name);
 
-    return fd >= 0 ? fd : gone_or(folder, -errno);
+    return fd >= 0 ? fd : gone_or(folder, fd);
 }
 
 int process_folder_check(struct process_folder *folder)

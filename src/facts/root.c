@@ -3,12 +3,15 @@
  *
  * Files of /proc have size 0 and are generated while they are read; a file is whole only
  * when read(2) returns 0. A process that ends meanwhile gives ESRCH or a short file.
+ * A tree of files may hold anything under a known name: open(2) must not wait for the
+ * other end of a FIFO, and what is no regular file is not read.
  */
 #include "facts/root.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/descriptor.h"
@@ -58,13 +61,28 @@ void facts_root_close(struct facts_root *root)
     root->sys_fd = -1;
 }
 
+int facts_open_file(int directory_fd, const char *name)
+{
+    struct stat status;
+    int fd = openat(directory_fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+    if (fd < 0) {
+        return -errno;
+    }
+    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+        close(fd);
+        return -EINVAL;
+    }
+    return fd;
+}
+
 int facts_read_file(struct facts_root *root, int directory_fd, const char *name,
     size_t maximum_bytes, struct buffer *buffer)
 {
     buffer_reset(buffer);
-    int fd = openat(directory_fd, name, O_RDONLY | O_CLOEXEC);
+    int fd = facts_open_file(directory_fd, name);
     if (fd < 0) {
-        return -errno;
+        return fd;
     }
     int rc = facts_read_descriptor(root, fd, maximum_bytes, buffer);
     close(fd);

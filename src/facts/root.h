@@ -27,6 +27,13 @@ int facts_root_open(struct facts_root *root, const char *directory, struct error
 void facts_root_close(struct facts_root *root);
 
 /*
+ * Opens the regular file name below the folder directory_fd for reading, without waiting:
+ * a tree may hold a FIFO or a device where a file is expected. The descriptor, -EINVAL
+ * for what is no regular file, or -errno of open.
+ */
+int facts_open_file(int directory_fd, const char *name);
+
+/*
  * Reads the whole file name below the folder directory_fd, at most maximum_bytes, into buffer
  * (emptied first). /proc files are read with large reads until end of file, since their
  * size is 0 and one short read is not the end. 0, -EFBIG, or -errno of open or read.

@@ -129,6 +129,23 @@ static void a_missing_file_is_told_from_a_missing_process(void **state)
     buffer_release(&buffer);
 }
 
+/* A tree may hold anything under a known name; reading a FIFO would wait for ever. */
+static void what_is_no_regular_file_is_not_waited_for(void **state)
+{
+    struct tree *tree = *state;
+    struct process_folder folder;
+    struct buffer buffer;
+
+    buffer_init(&buffer);
+    assert_int_equal(mkfifoat(tree->fd, "proc/77/smaps", 0600), 0);
+    assert_int_equal(process_folder_open(&tree->root, PID, &folder), 0);
+    assert_int_equal(process_folder_read(&folder, "smaps", 4096, &buffer), -EINVAL);
+    assert_int_equal(process_folder_open_file(&folder, "smaps"), -EINVAL);
+    assert_int_equal(process_folder_read(&folder, ".", 4096, &buffer), -EINVAL);
+    process_folder_close(&folder);
+    buffer_release(&buffer);
+}
+
 static void a_stat_that_is_none_is_refused(void **state)
 {
     struct tree *tree = *state;
@@ -168,6 +185,7 @@ int main(void)
         TREE_TEST(a_reused_pid_is_another_process),
         TREE_TEST(another_stack_is_another_program),
         TREE_TEST(a_missing_file_is_told_from_a_missing_process),
+        TREE_TEST(what_is_no_regular_file_is_not_waited_for),
         TREE_TEST(a_stat_that_is_none_is_refused),
         TREE_TEST(a_process_in_many_groups_is_read),
     };
