@@ -3,7 +3,8 @@
  *
  * Standard descriptors that are closed are opened on /dev/null for reading: else the next
  * file would get their number, and the output would be written into it; like this a write
- * fails with EBADF and is told. SIGPIPE is ignored for the same reason. Only the
+ * fails with EBADF and is told. SIGPIPE and SIGXFSZ are ignored for the same reason: the
+ * write fails and what was begun is cleaned up. Only the
  * characters of the locale are used: numbers must look the same everywhere.
  */
 #include <fcntl.h>
@@ -69,6 +70,7 @@ int main(int argc, char **argv)
 {
     open_standard_descriptors();
     (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN);
     (void)setlocale(LC_CTYPE, "");
 
     int code = run(argc, argv);

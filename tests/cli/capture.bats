@@ -55,6 +55,13 @@ allowed() {
     [ "$(ls | grep -vc '^std')" -eq 1 ]
 }
 
+@test "a limit on the size of files is told like a full disk, and leaves nothing behind" {
+    start_quiet
+    expect 6 bash -c 'ulimit -f 1 && exec "$0" capture "$1" -o facts.strata' "$STRATA" "$pid"
+    has "$errors" "File too large"
+    [ -z "$(ls | grep '^facts')" ]
+}
+
 @test "a capture that cannot be written is told, and the old one stays" {
     start_quiet
     expect 6 "$STRATA" capture "$pid" -o no-such-folder/facts.strata
