@@ -4,7 +4,14 @@
  * A record is an 8-byte header (version, type, request id, content length, padding) and
  * its content. One request: BEGIN_REQUEST, PARAMS, empty PARAMS, empty STDIN; the answer:
  * STDOUT and STDERR records, then END_REQUEST. The server is not trusted: lengths are bounded,
- * one deadline covers the whole exchange.
+ * one deadline covers the whole exchange, also with one that never stops sending.
+ *
+ * Nor is the address: whoever forges a master's title names any socket, and with it a
+ * script that the server behind it is to run. We may be root where the forger is not allowed
+ * to connect, so a unix socket is asked only when the kernel says that the wanted process
+ * made it listen (SO_PEERCRED gives the listener of that moment, net/unix/af_unix.c,
+ * unix_listen()). A loopback port is open to every user of its network namespace anyway, but
+ * must not be reached on behalf of a process in another one.
  */
 #include "facts/fastcgi.h"
 
@@ -230,6 +237,22 @@ static int connect_to(const struct address *address, int64_t deadline_ms)
     return fd;
 }
 
+/* Did the wanted process make the socket listen to which fd is connected? */
+static int check_listener(
+    int fd, const struct address *address, const struct fastcgi_request *request)
+{
+    struct ucred listener;
+    socklen_t bytes = sizeof(listener);
+
+    if (address->socket.any.sa_family != AF_UNIX) {
+        return 0;
+    }
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &listener, &bytes) != 0) {
+        return -errno;
+    }
+    return listener.pid == request->server_pid ? 0 : -EREMOTE;
+}
+
 static int send_all(int fd, const struct buffer *out, int64_t deadline_ms)
 {
     size_t sent = 0;
@@ -308,6 +331,9 @@ static int receive_answer(int fd, int64_t deadline_ms, struct buffer *answer)
         rc = fastcgi_decode((const uint8_t *)in.data, in.length_bytes, &used, answer);
         in.length_bytes -= used;
         memmove(in.data, in.data + used, in.length_bytes);
+        if (rc == 0 && now_ms() >= deadline_ms) {
+            rc = -ETIMEDOUT;
+        }
     }
     buffer_release(&in);
     return rc == 1 ? buffer_error(answer) : rc;
@@ -321,6 +347,9 @@ int fastcgi_get(const struct fastcgi_request *request, struct buffer *answer)
     int rc = parse_listen(request, &address);
 
     buffer_reset(answer);
+    if (rc == 0 && address.socket.any.sa_family != AF_UNIX && !request->same_network) {
+        rc = -EREMOTE;
+    }
     if (rc != 0) {
         return rc;
     }
@@ -329,7 +358,8 @@ int fastcgi_get(const struct fastcgi_request *request, struct buffer *answer)
         return fd;
     }
     buffer_init(&out);
-    rc = encode_request(request, &out);
+    rc = check_listener(fd, &address, request);
+    rc = rc != 0 ? rc : encode_request(request, &out);
     rc = rc != 0 ? rc : send_all(fd, &out, deadline_ms);
     rc = rc != 0 ? rc : receive_answer(fd, deadline_ms, answer);
     buffer_release(&out);

@@ -2,6 +2,7 @@
 #ifndef STRATA_FACTS_FASTCGI_H
 #define STRATA_FACTS_FASTCGI_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,14 +17,17 @@ struct fastcgi_request {
     const char *script;      /* SCRIPT_NAME and SCRIPT_FILENAME: "/status" */
     const char *query;       /* QUERY_STRING: "json&full" */
     int timeout_ms;          /* for the whole exchange */
+    int32_t server_pid; /* who must have made a unix socket listen, or it is not asked */
+    bool same_network; /* the server's network namespace is ours; else no port is tried */
 };
 
 /*
  * Connects, sends a GET request and stores what the server writes to its standard output,
  * headers included, in answer. Only unix sockets and loopback addresses are connected to:
  * a pool of this machine is what is asked. 0, -ETIMEDOUT, -EPROTO (not FastCGI, or an answer cut
- * short), -EFBIG, -EINVAL (an address that is not local or cannot be read), or -errno of
- * socket(2), connect(2), send(2), recv(2).
+ * short), -EFBIG, -EINVAL (an address that is not local or cannot be read), -EREMOTE
+ * (nothing was sent: another process listens there, or the port belongs to another network
+ * namespace), or -errno of socket(2), connect(2), send(2), recv(2).
  */
 int fastcgi_get(const struct fastcgi_request *request, struct buffer *answer);
 

@@ -5,6 +5,8 @@
  * Paths and sockets are the master's own, so they are reached below its root directory. A
  * status request takes a worker for a moment unless pm.status_listen is set; it is made only
  * when a worker is seen waiting in accept(2), so that a full pool is never asked.
+ * A title proves nothing: what is asked, and that no forged master makes us ask the
+ * pool of another, is decided in fastcgi.c.
  */
 #include "facts/fpm.h"
 
@@ -13,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -29,6 +32,13 @@ static bool starts_with(const char *text, const char *start)
 {
     return text != NULL && strncmp(text, start, strlen(start)) == 0;
 }
+
+/* One reading of all masters. */
+struct fpm_reader {
+    struct facts_root *root;
+    struct facts *facts;
+    int64_t left_ms; /* for asking pools */
+};
 
 /* The pids of masters, each once. */
 struct masters {
@@ -116,18 +126,34 @@ static size_t count_workers(struct facts_root *root, const struct facts *facts,
     return count;
 }
 
-static int read_statuses(
-    struct facts_root *root, struct facts *facts, int32_t master, size_t first_pool)
+/* Is the process in our network namespace? Without permission to look: not known, so no. */
+static bool shares_network(const struct process_folder *folder)
 {
+    struct stat own;
+    struct stat other;
+
+    return fstatat(folder->fd, "ns/net", &other, 0) == 0 &&
+           stat("/proc/self/ns/net", &own) == 0 && own.st_dev == other.st_dev &&
+           own.st_ino == other.st_ino;
+}
+
+static int read_statuses(
+    struct fpm_reader *reader, const struct process_folder *folder, size_t first_pool)
+{
+    struct facts *facts = reader->facts;
     char prefix[PREFIX_BYTES];
+    const struct fpm_master master = {.path_prefix = prefix,
+        .pid = folder->pid,
+        .same_network = shares_network(folder),
+        .left_ms = &reader->left_ms};
     int rc = 0;
 
-    (void)snprintf(prefix, sizeof(prefix), "/proc/%d/root", master);
+    (void)snprintf(prefix, sizeof(prefix), "/proc/%d/root", folder->pid);
     for (size_t i = first_pool; rc == 0 && i < facts->fpm_pool_count; i++) {
         struct fpm_pool_facts *pool = &facts->fpm_pools[i];
         bool one_waits;
-        if (count_workers(root, facts, pool, master, &one_waits) > 0) {
-            rc = fpm_status_read(prefix, one_waits, &facts->region, pool);
+        if (count_workers(reader->root, facts, pool, folder->pid, &one_waits) > 0) {
+            rc = fpm_status_read(&master, one_waits, &facts->region, pool);
         }
     }
     return rc;
@@ -140,9 +166,10 @@ static void add_config_gap(struct facts *facts, int32_t pid, int rc, const char 
     gap_add(facts, "php-fpm.conf", pid, state == FACT_OK ? FACT_ABSENT : state, why);
 }
 
-static int read_config(struct facts_root *root, struct facts *facts,
-    struct process_folder *folder, const char *file)
+static int read_config(
+    struct fpm_reader *reader, struct process_folder *folder, const char *file)
 {
+    struct facts *facts = reader->facts;
     struct error error = {0};
     int root_fd = openat(folder->fd, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
@@ -152,7 +179,7 @@ static int read_config(struct facts_root *root, struct facts *facts,
             "the master's root directory may not be entered: run with sudo");
         return 0;
     }
-    int rc = fpm_config_read(root, root_fd, file, facts, &error);
+    int rc = fpm_config_read(reader->root, root_fd, file, facts, &error);
     close(root_fd);
     if (rc != 0 && rc != -ENOMEM) {
         add_config_gap(facts, folder->pid, rc, error.text);
@@ -160,8 +187,10 @@ static int read_config(struct facts_root *root, struct facts *facts,
     return rc == -ENOMEM ? rc : 0;
 }
 
-static int read_master(struct facts_root *root, struct facts *facts, int32_t pid)
+static int read_master(struct fpm_reader *reader, int32_t pid)
 {
+    struct facts_root *root = reader->root;
+    struct facts *facts = reader->facts;
     const size_t first_pool = facts->fpm_pool_count;
     struct process_folder folder;
     char *title = NULL;
@@ -174,10 +203,10 @@ static int read_master(struct facts_root *root, struct facts *facts, int32_t pid
     rc = process_title_read(&folder, &facts->region, &title);
     if (rc == 0 && starts_with(title, FPM_MASTER_TITLE)) {
         file = config_path(&facts->region, title);
-        rc = file == NULL ? 0 : read_config(root, facts, &folder, file);
+        rc = file == NULL ? 0 : read_config(reader, &folder, file);
         /* A captured tree has no server that could be asked. */
         if (rc == 0 && root->prefix[0] == '\0') {
-            rc = read_statuses(root, facts, pid, first_pool);
+            rc = read_statuses(reader, &folder, first_pool);
         }
     }
     process_folder_close(&folder);
@@ -186,12 +215,14 @@ static int read_master(struct facts_root *root, struct facts *facts, int32_t pid
 
 int fpm_read(struct facts_root *root, struct facts *facts)
 {
+    struct fpm_reader reader = {
+        .root = root, .facts = facts, .left_ms = FPM_STATUS_TOTAL_MS};
     struct masters masters;
     int rc = 0;
 
     find_masters(facts, &masters);
     for (size_t i = 0; rc == 0 && i < masters.count; i++) {
-        rc = read_master(root, facts, masters.pids[i]);
+        rc = read_master(&reader, masters.pids[i]);
     }
     return rc;
 }

@@ -7,7 +7,9 @@
  * and number of includes and the size of each file are bounded.
  *
  * Files are opened relative to the master's root directory with RESOLVE_IN_ROOT, so that
- * an absolute symlink inside a container leads to the container's file and not to ours.
+ * an absolute symlink inside a container leads to the container's file and not to ours. Any
+ * process may give itself a master's title, so the path may name a FIFO, or a device whose
+ * mere opening has consequences (a watchdog): a place is looked at before it is opened.
  */
 #include "facts/fpm_config.h"
 
@@ -17,9 +19,11 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <linux/openat2.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -30,6 +34,7 @@ enum {
     MAX_FILE_BYTES = 1 << 20,
     MAX_DEPTH = 4,
     MAX_FILES = 512,
+    FD_PATH_BYTES = 32,
 };
 
 /* A parse over one file and what it includes. */
@@ -261,6 +266,11 @@ static int begin_section(struct parse *parse, const char *name, const char *file
             return 0;
         }
     }
+    if (parse->facts->fpm_pool_count >= FPM_MAX_POOLS) {
+        return error_set(parse->error, -EFBIG,
+            "cannot read all of '%s': more than %d pools are never read", file,
+            FPM_MAX_POOLS);
+    }
     struct fpm_pool_facts *pool =
         region_grow(&parse->facts->region, &parse->facts->fpm_pools,
             parse->facts->fpm_pool_count, FPM_MAX_POOLS, sizeof(*pool));
@@ -306,6 +316,11 @@ static int list_matches(
     while ((entry = readdir(folder)) != NULL) {
         if (fnmatch(pattern, entry->d_name, FNM_PERIOD) != 0) {
             continue;
+        }
+        if (*count >= MAX_FILES) {
+            return error_set(parse->error, -EFBIG,
+                "cannot read all that '%s' includes: more than %d files are never read",
+                pattern, MAX_FILES);
         }
         char **place =
             region_grow(&parse->facts->region, names, *count, MAX_FILES, sizeof(*place));
@@ -412,9 +427,28 @@ static int parse_text(struct parse *parse, char *text, const char *file, int dep
     return 0;
 }
 
+/* Opens path when it is a regular file; -EINVAL when it is something else. */
+static int open_file_below(int root_fd, const char *path)
+{
+    struct stat status;
+    char name[FD_PATH_BYTES];
+    int place = open_below(root_fd, path, O_PATH);
+    int fd = -EINVAL;
+
+    if (place < 0) {
+        return place;
+    }
+    if (fstat(place, &status) == 0 && S_ISREG(status.st_mode)) {
+        (void)snprintf(name, sizeof(name), "/proc/self/fd/%d", place);
+        fd = facts_open_file(AT_FDCWD, name);
+    }
+    close(place);
+    return fd;
+}
+
 static int read_below(struct parse *parse, const char *file, struct buffer *text)
 {
-    int fd = open_below(parse->root_fd, file, O_RDONLY);
+    int fd = open_file_below(parse->root_fd, file);
 
     if (fd < 0) {
         return fd;
@@ -435,7 +469,8 @@ static int parse_file(struct parse *parse, const char *file, int depth)
     buffer_init(&text);
     int rc = read_below(parse, file, &text);
     if (rc != 0) {
-        rc = error_set(parse->error, rc, "cannot read '%s': %s", file, strerror(-rc));
+        rc = error_set(parse->error, rc, "cannot read '%s': %s", file,
+            rc == -EINVAL ? "it is not a regular file" : strerror(-rc));
     } else if (text.data != NULL) {
         rc = parse_text(parse, text.data, file, depth);
     }

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <jansson.h>
 #include <string.h>
+#include <time.h>
 
 #include "facts/fastcgi.h"
 
@@ -48,6 +49,9 @@ static int parse_workers(
 {
     size_t count = json_array_size(rows);
 
+    if (count > FPM_MAX_WORKERS) {
+        return -EINVAL;
+    }
     for (size_t i = 0; i < count; i++) {
         struct fpm_worker_facts *worker = region_grow(
             region, &pool->workers, pool->worker_count, FPM_MAX_WORKERS, sizeof(*worker));
@@ -145,6 +149,9 @@ static int store_failure(struct region *region, struct fpm_pool_facts *pool, int
     case EPERM:
         return store_status(region, pool, FACT_DENIED,
             "the pool's socket may not be connected to: try as root");
+    case EREMOTE:
+        return store_status(region, pool, FACT_ABSENT,
+            "not asked: the address is of another process or another network namespace");
     case EAGAIN:
     case ETIMEDOUT:
         return store_status(region, pool, FACT_ABSENT,
@@ -160,35 +167,58 @@ static int store_failure(struct region *region, struct fpm_pool_facts *pool, int
     }
 }
 
-int fpm_status_read(const char *path_prefix, bool may_use_worker, struct region *region,
-    struct fpm_pool_facts *pool)
+static int64_t now_ms(void)
 {
-    struct fastcgi_request request = {
-        .path_prefix = path_prefix,
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static int ask(
+    const struct fpm_master *master, struct region *region, struct fpm_pool_facts *pool)
+{
+    const int64_t start_ms = now_ms();
+    const struct fastcgi_request request = {
+        .listen = pool->status_listen != NULL ? pool->status_listen : pool->listen,
+        .path_prefix = master->path_prefix,
         .script = pool->status_path,
         .query = "json&full",
-        .timeout_ms = TIMEOUT_MS,
+        .timeout_ms = *master->left_ms < TIMEOUT_MS ? (int)*master->left_ms : TIMEOUT_MS,
+        .server_pid = master->pid,
+        .same_network = master->same_network,
     };
     struct buffer answer;
 
-    if (pool->status_path == NULL) {
-        return store_status(
-            region, pool, FACT_ABSENT, "pm.status_path is not set for this pool");
-    }
-    request.listen = pool->status_listen != NULL ? pool->status_listen : pool->listen;
-    if (request.listen == NULL) {
-        return store_status(region, pool, FACT_ABSENT, "the pool has no listen address");
-    }
-    if (pool->status_listen == NULL && !may_use_worker) {
-        return store_status(region, pool, FACT_ABSENT,
-            "not asked: every worker is busy; set pm.status_listen, which needs none");
-    }
     buffer_init(&answer);
     int rc = fastcgi_get(&request, &answer);
     if (rc == 0) {
         rc = fpm_status_parse(buffer_text(&answer), answer.length_bytes, region, pool);
     }
     buffer_release(&answer);
+    *master->left_ms -= now_ms() - start_ms;
+    return rc;
+}
+
+int fpm_status_read(const struct fpm_master *master, bool may_use_worker,
+    struct region *region, struct fpm_pool_facts *pool)
+{
+    if (pool->status_path == NULL) {
+        return store_status(
+            region, pool, FACT_ABSENT, "pm.status_path is not set for this pool");
+    }
+    if (pool->status_listen == NULL && pool->listen == NULL) {
+        return store_status(region, pool, FACT_ABSENT, "the pool has no listen address");
+    }
+    if (pool->status_listen == NULL && !may_use_worker) {
+        return store_status(region, pool, FACT_ABSENT,
+            "not asked: every worker is busy; set pm.status_listen, which needs none");
+    }
+    if (*master->left_ms <= 0) {
+        return store_status(region, pool, FACT_ABSENT,
+            "not asked: the pools before it took too long to answer");
+    }
+    int rc = ask(master, region, pool);
     return rc == 0 ? store_status(region, pool, FACT_OK, NULL)
                    : store_failure(region, pool, rc);
 }

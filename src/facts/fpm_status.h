@@ -2,7 +2,9 @@
 #ifndef STRATA_FACTS_FPM_STATUS_H
 #define STRATA_FACTS_FPM_STATUS_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/region.h"
 #include "facts_types/fpm_facts.h"
@@ -15,13 +17,23 @@
 int fpm_status_parse(
     const char *answer, size_t bytes, struct region *region, struct fpm_pool_facts *pool);
 
+/* The time for all pools together: titles are free, so there may be thousands of them. */
+enum { FPM_STATUS_TOTAL_MS = 3000 };
+
+/* Whose pools are asked. */
+struct fpm_master {
+    const char *path_prefix; /* its root directory as we reach it */
+    int32_t pid;             /* its sockets were made by it */
+    bool same_network;       /* its network namespace is ours */
+    int64_t *left_ms; /* of the time for all pools; what a request took is taken off */
+};
+
 /*
  * Asks pool for its status and stores the result, or why there is none, in its status
  * fields. pm.status_listen is used when it is set; else, the pool's own socket, unless
- * may_use_worker is false: a full pool has no slot left for us. path_prefix is the
- * master's root directory as we reach it. Only -ENOMEM fails.
+ * may_use_worker is false: a full pool has no slot left for us. Only -ENOMEM fails.
  */
-int fpm_status_read(const char *path_prefix, bool may_use_worker, struct region *region,
-    struct fpm_pool_facts *pool);
+int fpm_status_read(const struct fpm_master *master, bool may_use_worker,
+    struct region *region, struct fpm_pool_facts *pool);
 
 #endif

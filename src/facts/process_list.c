@@ -36,6 +36,9 @@ static int add_pid(struct region *region, const char *name, struct pid_list *lis
     if (number_parse(name, &pid) != 0 || pid == 0 || pid > INT32_MAX) {
         return 0; /* one of the other files there */
     }
+    if (list->count >= FACTS_MAX_PROCESSES) {
+        return -EFBIG;
+    }
     int32_t *place = region_grow(
         region, &list->pids, list->count, FACTS_MAX_PROCESSES, sizeof(*place));
     if (place == NULL) {

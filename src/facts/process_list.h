@@ -35,7 +35,7 @@ struct process_list {
     size_t count;
 };
 
-/* All that are there; one that ends meanwhile is left out. 0, -ENOMEM, or -errno. */
+/* All that are there; one that ends meanwhile is left out. 0, -EFBIG, -ENOMEM, or -errno. */
 int process_list_read(
     struct facts_root *root, struct region *region, struct process_list *list);
 

@@ -204,6 +204,9 @@ static int tally_chunk(struct zend_walk *walk, struct zend_heap_facts *heap,
 
 static int add_piece(struct zend_walk *walk, uint64_t start, uint64_t bytes, bool huge)
 {
+    if (walk->pieces.count >= FACTS_MAX_SPANS) {
+        return -EFBIG;
+    }
     struct zend_piece *piece = region_grow(walk->region, &walk->pieces.items,
         walk->pieces.count, FACTS_MAX_SPANS, sizeof(*piece));
 
@@ -303,8 +306,9 @@ static int walk_huge(struct zend_walk *walk, struct zend_heap_facts *heap)
         if (rc != 0 || node.bytes > walk->counters.real_bytes) {
             return rc != 0 ? rc : -EINVAL;
         }
-        if (add_piece(walk, node.block, node.bytes, true) != 0) {
-            return -ENOMEM;
+        rc = add_piece(walk, node.block, node.bytes, true);
+        if (rc != 0) {
+            return rc;
         }
         heap->huge_resident_bytes +=
             count_resident(walk->memory, node.block, node.bytes, heap);

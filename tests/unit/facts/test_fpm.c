@@ -1,11 +1,17 @@
 /* test_fpm.c - pool sections, sizes, the status page, FastCGI records. */
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -19,7 +25,7 @@ static struct facts facts;
 static int open_region(void **state)
 {
     (void)state;
-    region_init(&facts.region, 1 << 20);
+    region_init(&facts.region, 64 << 20);
     return 0;
 }
 
@@ -216,6 +222,157 @@ static void a_remote_address_is_never_connected_to(void **state)
     buffer_release(&answer);
 }
 
+/* A folder for files and sockets that a master could name. */
+struct place {
+    char folder[64];
+    char path[96];
+    int root_fd;
+};
+
+static void open_place(struct place *place, const char *name)
+{
+    *place = (struct place){.folder = "/tmp/strata-test-fpm-XXXXXX"};
+    assert_non_null(mkdtemp(place->folder));
+    (void)snprintf(place->path, sizeof(place->path), "%s/%s", place->folder, name);
+    place->root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    assert_true(place->root_fd >= 0);
+}
+
+static void drop_place(struct place *place)
+{
+    close(place->root_fd);
+    assert_int_equal(unlink(place->path), 0);
+    assert_int_equal(rmdir(place->folder), 0);
+}
+
+static int read_config(const struct place *place, const char *file, struct error *error)
+{
+    struct facts_root root;
+
+    facts.fpm_pools = NULL;
+    facts.fpm_pool_count = 0;
+    error_reset(error);
+    assert_int_equal(facts_root_open(&root, NULL, NULL), 0);
+    int rc = fpm_config_read(&root, place->root_fd, file, &facts, error);
+    facts_root_close(&root);
+    return rc;
+}
+
+static void only_regular_files_are_opened(void **state)
+{
+    struct error error;
+    struct place place;
+
+    (void)state;
+    open_place(&place, "fifo");
+    assert_int_equal(mkfifo(place.path, 0600), 0);
+    assert_int_equal(read_config(&place, place.path, &error), -EINVAL);
+    assert_non_null(strstr(error.text, "not a regular file"));
+    assert_int_equal(read_config(&place, "/dev/zero", &error), -EINVAL);
+    assert_int_equal(read_config(&place, place.folder, &error), -EINVAL);
+    drop_place(&place);
+}
+
+/* Thousands of sections are a reason to stop reading, not one to say that memory is short. */
+static void pools_beyond_the_bound_are_not_read(void **state)
+{
+    struct error error;
+    struct place place;
+
+    (void)state;
+    open_place(&place, "many.conf");
+    FILE *file = fopen(place.path, "we");
+    assert_non_null(file);
+    for (int i = 0; i <= FPM_MAX_POOLS; i++) {
+        assert_true(fprintf(file, "[p%d]\n", i) > 0);
+    }
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(read_config(&place, place.path, &error), -EFBIG);
+    assert_non_null(strstr(error.text, "4096 pools"));
+    assert_int_equal(facts.fpm_pool_count, FPM_MAX_POOLS);
+    drop_place(&place);
+}
+
+static int listen_at(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    assert_true(fd >= 0);
+    (void)snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+    assert_int_equal(
+        bind(fd, (const struct sockaddr *)&address, (socklen_t)sizeof(address)), 0);
+    assert_int_equal(listen(fd, 2), 0);
+    return fd;
+}
+
+/* How many bytes the next connection brings before it ends. */
+static ssize_t received_by(int listener)
+{
+    char data[4096];
+    int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+
+    assert_true(fd >= 0);
+    ssize_t got = recv(fd, data, sizeof(data), 0);
+    close(fd);
+    return got;
+}
+
+/* A forged title must not make root run scripts in the pool of another master. */
+static void only_the_masters_own_socket_is_asked(void **state)
+{
+    struct fastcgi_request request = {
+        .path_prefix = "", .script = "/status", .query = "", .timeout_ms = 20};
+    struct buffer answer;
+    struct place place;
+
+    (void)state;
+    buffer_init(&answer);
+    open_place(&place, "socket");
+    int listener = listen_at(place.path);
+    request.listen = place.path;
+    request.server_pid = getppid();
+    assert_int_equal(fastcgi_get(&request, &answer), -EREMOTE);
+    assert_int_equal(received_by(listener), 0);
+    request.server_pid = getpid();
+    assert_int_equal(fastcgi_get(&request, &answer), -ETIMEDOUT);
+    assert_true(received_by(listener) > 0);
+    close(listener);
+    drop_place(&place);
+    buffer_release(&answer);
+}
+
+/* Loopback of the master's network namespace is not loopback of ours. */
+static void a_port_of_another_network_is_not_tried(void **state)
+{
+    const struct fastcgi_request request = {.listen = "127.0.0.1:9",
+        .path_prefix = "",
+        .script = "/status",
+        .query = "",
+        .timeout_ms = 50};
+    struct buffer answer;
+
+    (void)state;
+    buffer_init(&answer);
+    assert_int_equal(fastcgi_get(&request, &answer), -EREMOTE);
+    buffer_release(&answer);
+}
+
+static void no_pool_is_asked_when_the_time_is_over(void **state)
+{
+    int64_t left_ms = 0;
+    const struct fpm_master master = {
+        .path_prefix = "", .pid = getpid(), .same_network = true, .left_ms = &left_ms};
+    struct fpm_pool_facts pool = {.name = region_copy_text(&facts.region, "www"),
+        .status_path = region_copy_text(&facts.region, "/status"),
+        .status_listen = region_copy_text(&facts.region, "127.0.0.1:9")};
+
+    (void)state;
+    assert_int_equal(fpm_status_read(&master, false, &facts.region, &pool), 0);
+    assert_int_equal(pool.status_state, FACT_ABSENT);
+    assert_non_null(strstr(pool.status_why, "took too long"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -226,6 +383,11 @@ int main(void)
         cmocka_unit_test(what_is_not_the_page_is_refused),
         cmocka_unit_test(records_are_taken_apart_wherever_they_are_cut),
         cmocka_unit_test(a_remote_address_is_never_connected_to),
+        cmocka_unit_test(only_regular_files_are_opened),
+        cmocka_unit_test(pools_beyond_the_bound_are_not_read),
+        cmocka_unit_test(only_the_masters_own_socket_is_asked),
+        cmocka_unit_test(a_port_of_another_network_is_not_tried),
+        cmocka_unit_test(no_pool_is_asked_when_the_time_is_over),
     };
 
     return cmocka_run_group_tests(tests, open_region, close_region);
