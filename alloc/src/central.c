@@ -238,8 +238,7 @@ static unsigned index_in(const struct slab *slab, const void *address)
     return index;
 }
 
-/* Sets the block's bit; true if the slab is empty now. */
-static int slab_give(struct slab *slab, const void *block)
+static void slab_give(struct slab *slab, const void *block)
 {
     unsigned index = index_in(slab, block);
     uint64_t bit = UINT64_C(1) << index % WORD_BITS;
@@ -252,7 +251,30 @@ static int slab_give(struct slab *slab, const void *block)
     if (word < slab->first_word) {
         slab->first_word = word;
     }
-    return slab->free_blocks == strata__block_classes[slab->class].blocks;
+}
+
+/* Gives the blocks from the first on that lie in one slab; returns how many. */
+static size_t give_run(
+    unsigned class, struct slab *slab, void *const *blocks, size_t count)
+{
+    size_t given = 0;
+    while (given < count && (uintptr_t)blocks[given] >> STRATA__UNIT_BITS ==
+                                (uintptr_t)slab->start >> STRATA__UNIT_BITS) {
+        slab_give(slab, blocks[given]);
+        given++;
+    }
+    centrals[class].free_blocks += given;
+    return given;
+}
+
+/* Takes an empty slab off the books. */
+static void retire(struct central *central, struct slab *slab)
+{
+    list_remove(central, slab);
+    strata__unitmap_set(slab->start, 0);
+    central->slabs--;
+    central->free_blocks -= slab->free_blocks;
+    central->touched_pages -= (size_t)__builtin_popcount(slab->touched);
 }
 
 void strata__central_flush(unsigned class, void *const *blocks, size_t count)
@@ -260,21 +282,16 @@ void strata__central_flush(unsigned class, void *const *blocks, size_t count)
     struct central *central = &centrals[class];
     struct slab *empty = NULL;
     strata__lock_take(&central->lock);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count;) {
         struct slab *slab = slab_at(class, blocks[i]);
-        int is_empty = slab_give(slab, blocks[i]);
-        central->free_blocks++;
-        if (!is_empty) {
+        i += give_run(class, slab, blocks + i, count - i);
+        if (slab->free_blocks < strata__block_classes[class].blocks) {
             relist(central, slab);
-            continue;
+        } else {
+            retire(central, slab);
+            slab->next = empty;
+            empty = slab;
         }
-        list_remove(central, slab);
-        strata__unitmap_set(slab->start, 0);
-        central->slabs--;
-        central->free_blocks -= slab->free_blocks;
-        central->touched_pages -= (size_t)__builtin_popcount(slab->touched);
-        slab->next = empty;
-        empty = slab;
     }
     strata__lock_drop(&central->lock);
     while (empty != NULL) {

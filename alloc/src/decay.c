@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "central.h"
+#include "large.h"
 #include "percpu.h"
 #include "units.h"
 
@@ -54,6 +55,7 @@ size_t strata__decay_step(void)
     for (unsigned i = 0; i < STRATA__BLOCK_CLASSES; i++) {
         purged += strata__central_sweep(i, 0);
     }
+    purged += strata__large_sweep(0);
     strata__units_set_epoch(epoch);
     /* Spans freed since the look before the last one stay. */
     return purged + (epoch >= 2 ? strata__units_purge(epoch - 2, 0) : 0);

@@ -6,7 +6,8 @@
  * out of line. The address map is read without a lock: an entry of a live block does not
  * change, and a caller who races with the free of his own block has no rights.
  *
- * Lock ranks, outermost first: CPU tables, classes in their order, unit heap, metadata.
+ * Lock ranks, outermost first: CPU tables, classes in their order, tails of large
+ * blocks, unit heap, metadata.
  */
 #include "front.h"
 
@@ -28,11 +29,6 @@
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define SLOW __attribute__((noinline, cold))
 #define HEAP_NAME "malloc"
-
-/* Dirty pages of the unit heap that are kept for the next request: an eighth of what is
- * mapped out to blocks, and a little for small programs. */
-#define DIRTY_SHARE 8
-#define DIRTY_LEAST_BYTES ((size_t)1 << 20)
 
 struct strata__front_foreign strata__front_foreign;
 
@@ -103,21 +99,10 @@ void *strata__front_aligned(size_t alignment, size_t bytes)
     return block != NULL ? block : alloc_refill(class);
 }
 
-static void keep_dirty_within_bounds(void)
-{
-    struct strata__units_stats units;
-    strata__units_get_stats(&units);
-    size_t keep = (units.mapped_bytes - units.free_bytes) / DIRTY_SHARE;
-    keep = keep > DIRTY_LEAST_BYTES ? keep : DIRTY_LEAST_BYTES;
-    if (units.dirty_bytes > keep) {
-        strata__units_purge(UINT32_MAX, keep - keep / 4);
-    }
-}
-
 /* With no lock held. A flush may have emptied slabs. */
 static void after_free(void)
 {
-    keep_dirty_within_bounds();
+    strata__units_keep_within_bounds();
     strata__decay_note_free();
 }
 
@@ -262,6 +247,7 @@ int strata__front_trim(void)
     for (unsigned i = 0; i < STRATA__BLOCK_CLASSES; i++) {
         purged += strata__central_sweep(i, 1);
     }
+    purged += strata__large_sweep(1);
     purged += strata__units_purge(UINT32_MAX, 0);
     errno = saved;
     return purged > 0;
@@ -280,7 +266,8 @@ void strata__front_get_stats(struct strata__front_stats *stats)
         .large_blocks = large.large_blocks + large.huge_blocks,
         .mapped_bytes = units.mapped_bytes + large.huge_bytes,
         .metadata_bytes = strata__metadata_bytes() + strata__percpu_metadata_bytes(),
-        .resident_bytes = units.dirty_bytes + large.large_bytes + large.huge_bytes,
+        .resident_bytes =
+            units.dirty_bytes + large.large_bytes + large.tail_bytes + large.huge_bytes,
     };
     for (unsigned i = 0; i < STRATA__BLOCK_CLASSES; i++) {
         struct strata__class_stats class;
@@ -308,6 +295,7 @@ void strata__front_fork_prepare(void)
     strata__decay_fork_prepare();
     strata__percpu_lock();
     strata__central_lock();
+    strata__large_lock();
     strata__units_lock();
     strata__metadata_lock();
 }
@@ -316,6 +304,7 @@ void strata__front_fork_parent(void)
 {
     strata__metadata_unlock();
     strata__units_unlock();
+    strata__large_unlock();
     strata__central_unlock();
     strata__percpu_unlock();
 }
@@ -324,6 +313,7 @@ void strata__front_fork_child(void)
 {
     strata__metadata_reset_lock();
     strata__units_reset_lock();
+    strata__large_reset_lock();
     strata__central_reset_locks();
     strata__percpu_reset_lock();
     strata__decay_fork_child();

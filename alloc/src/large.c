@@ -8,13 +8,19 @@
  * and takes any free address, a multiple of a page only: so only its first unit is in the
  * map. What else lies in that unit (a foreign mapping in front of the block) is not ours.
  *
- * The counters are atomic; a block's descriptor belongs to the block's owner. No lock.
+ * Behind the block its last unit may have pages that are still resident from a former use:
+ * the tail. Purging it at once would cost a system call for each block that comes and
+ * goes; so blocks with a tail are on a list, and what a sweep finds twice is purged.
+ *
+ * The counters are atomic; a block's descriptor belongs to the block's owner, but for the
+ * list, which has a lock. Nothing but the system is called under it.
  */
 #include "large.h"
 
 #include <errno.h>
 #include <sys/mman.h>
 
+#include "lock.h"
 #include "metadata.h"
 #include "os.h"
 #include "units.h"
@@ -24,6 +30,14 @@
 #define HEAP_NAME "malloc"
 
 static struct strata__large_stats stats;
+
+/* Live blocks with a tail. A span's `dirty` says whether it is on the list, `seen` whether
+ * a sweep has found it there. */
+static struct {
+    struct strata__lock lock;
+    struct strata__span *head;
+    size_t bytes;
+} tails;
 
 static int move_mapping(void *from, size_t old_bytes, void *to, size_t new_bytes)
 {
@@ -56,16 +70,90 @@ static uint16_t pages_mask(size_t bytes, size_t unit)
         uint16_t)(left_pages >= STRATA__UNIT_PAGES ? ALL_PAGES : (1U << left_pages) - 1);
 }
 
-/* Pages behind the block in its last unit go back to the system, if some are resident. */
-static void purge_tail(char *start, size_t bytes)
+/* Pages behind the block in its last unit that may be resident. */
+static uint16_t tail_mask(const struct strata__span *span)
 {
-    size_t unit = units_of(bytes) - 1;
-    uint16_t *touched = strata__unitmap_touched(start + unit * STRATA__UNIT_BYTES);
-    uint16_t kept = pages_mask(bytes, unit);
-    size_t end = (unit + 1) * STRATA__UNIT_BYTES;
-    if ((*touched & ~kept) != 0 && strata__os->purge(start + bytes, end - bytes) == 0) {
-        *touched &= kept;
+    size_t unit = span->units - 1U;
+    return *strata__unitmap_touched(span->start + unit * STRATA__UNIT_BYTES) &
+           (uint16_t)~pages_mask(span->bytes, unit);
+}
+
+static size_t mask_bytes(unsigned mask)
+{
+    return (size_t)__builtin_popcount(mask) * PAGE_BYTES;
+}
+
+/* Puts a block on the list if it has a tail. */
+static void tail_add(struct strata__span *span)
+{
+    uint16_t mask = tail_mask(span);
+    span->dirty = mask != 0;
+    if (mask == 0) {
+        return;
     }
+    strata__lock_take(&tails.lock);
+    span->seen = 0;
+    span->previous = NULL;
+    span->next = tails.head;
+    if (tails.head != NULL) {
+        tails.head->previous = span;
+    }
+    tails.head = span;
+    tails.bytes += mask_bytes(mask);
+    strata__lock_drop(&tails.lock);
+}
+
+static void tail_unlink(struct strata__span *span)
+{
+    if (span->previous != NULL) {
+        span->previous->next = span->next;
+    } else {
+        tails.head = span->next;
+    }
+    if (span->next != NULL) {
+        span->next->previous = span->previous;
+    }
+    span->dirty = 0;
+}
+
+/* Before its owner frees or resizes a block; the sweep may have been faster. */
+static void tail_remove(struct strata__span *span)
+{
+    strata__lock_take(&tails.lock);
+    if (span->dirty) {
+        tails.bytes -= mask_bytes(tail_mask(span));
+        tail_unlink(span);
+    }
+    strata__lock_drop(&tails.lock);
+}
+
+static size_t purge_tail(struct strata__span *span)
+{
+    uint16_t mask = tail_mask(span);
+    size_t end = (size_t)span->units * STRATA__UNIT_BYTES;
+    if (strata__os->purge(span->start + span->bytes, end - span->bytes) != 0) {
+        return 0;
+    }
+    *strata__unitmap_touched(span->start + end - STRATA__UNIT_BYTES) &= (uint16_t)~mask;
+    tails.bytes -= mask_bytes(mask);
+    tail_unlink(span);
+    return mask_bytes(mask);
+}
+
+size_t strata__large_sweep(int now)
+{
+    size_t purged = 0;
+    strata__lock_take(&tails.lock);
+    struct strata__span *next = NULL;
+    for (struct strata__span *span = tails.head; span != NULL; span = next) {
+        next = span->next;
+        if (now || span->seen) {
+            purged += purge_tail(span);
+        }
+        span->seen = 1;
+    }
+    strata__lock_drop(&tails.lock);
+    return purged;
 }
 
 /* Marks the pages of a block from unit `first` on; returns the pages that were before. */
@@ -102,12 +190,12 @@ static void *units_alloc(size_t bytes, size_t alignment, int *zeroed)
     }
     *span =
         (struct strata__span){.start = start, .units = (uint32_t)units, .bytes = bytes};
-    purge_tail(start, bytes);
     *zeroed = touch(start, bytes, 0) == 0;
     mark_units(start, 1, units, strata__entry(STRATA__KIND_INTERIOR, NULL));
     strata__unitmap_set(start, strata__entry(STRATA__KIND_LARGE, span));
     count(&stats.large_bytes, bytes);
     count(&stats.large_blocks, 1);
+    tail_add(span);
     return start;
 }
 
@@ -167,6 +255,7 @@ void strata__large_free(void *block, uint64_t entry)
     size_t units = span->units;
     char *start = span->start;
     mark_units(start, 0, units == 0 ? 1 : units, 0);
+    tail_remove(span);
     strata__metadata_give(span, sizeof(*span));
     if (units == 0) {
         strata__os->unmap(start, bytes);
@@ -244,6 +333,7 @@ static void *resize_units(struct strata__span *span, size_t bytes)
         strata__units_extend(start, old_units, units - old_units) != 0) {
         return NULL;
     }
+    tail_remove(span);
     if (units < old_units) {
         mark_units(start, units, old_units, 0);
         strata__units_give(start + units * STRATA__UNIT_BYTES, old_units - units);
@@ -254,8 +344,8 @@ static void *resize_units(struct strata__span *span, size_t bytes)
     if (units > old_units) {
         mark_units(start, old_units, units, strata__entry(STRATA__KIND_INTERIOR, NULL));
     }
-    purge_tail(start, bytes);
     touch(start, bytes, units > old_units ? old_units - 1 : units - 1);
+    tail_add(span);
     return start;
 }
 
@@ -275,8 +365,26 @@ void *strata__large_resize(void *block, uint64_t entry, size_t bytes)
     return bytes > STRATA__LARGE_MAX_BYTES ? NULL : resize_units(span, bytes);
 }
 
+void strata__large_lock(void)
+{
+    strata__lock_take(&tails.lock);
+}
+
+void strata__large_unlock(void)
+{
+    strata__lock_drop(&tails.lock);
+}
+
+void strata__large_reset_lock(void)
+{
+    strata__lock_reset(&tails.lock);
+}
+
 void strata__large_get_stats(struct strata__large_stats *out)
 {
+    strata__lock_take(&tails.lock);
+    out->tail_bytes = tails.bytes;
+    strata__lock_drop(&tails.lock);
     out->large_bytes = __atomic_load_n(&stats.large_bytes, __ATOMIC_RELAXED);
     out->large_blocks = __atomic_load_n(&stats.large_blocks, __ATOMIC_RELAXED);
     out->huge_bytes = __atomic_load_n(&stats.huge_bytes, __ATOMIC_RELAXED);

@@ -20,6 +20,7 @@ struct strata__large_stats {
     size_t large_blocks;
     size_t huge_bytes;
     size_t huge_blocks;
+    size_t tail_bytes; /* pages behind large blocks that may be resident */
 };
 
 /* bytes > 0, alignment a power of two. *zeroed says whether the block reads as zeroes.
@@ -36,6 +37,15 @@ size_t strata__large_bytes(const void *block, uint64_t entry);
 /* The block with at least `bytes`, moved only if it is huge; NULL when it must be copied,
  * and then nothing has changed. */
 void *strata__large_resize(void *block, uint64_t entry, size_t bytes);
+
+/* Gives back the pages behind live blocks that the last sweep saw too; with `now`, all.
+ * Returns the bytes given back. */
+size_t strata__large_sweep(int now);
+
+/* For fork; a rank of its own beside the unit heap's. */
+void strata__large_lock(void);
+void strata__large_unlock(void);
+void strata__large_reset_lock(void);
 
 void strata__large_get_stats(struct strata__large_stats *stats);
 

@@ -2,11 +2,11 @@
  * The unit heap. It owns the regions and the free spans in them.
  *
  * A free span is clean (no page resident, reads as zeroes) or dirty (some page may be
- * resident). Spans coalesce with neighbours of the same state only, so a request for
- * zeroed memory or for warm memory finds what it needs; address space that is lost to
- * fragments costs nobody anything, since units are no memory. Bins by length, best fit
- * first, dirty spans before clean ones: what is resident is used again before the kernel
- * is asked for more. All dirty spans also are on a list by time, for the purge.
+ * resident). Neighbours always coalesce: kept apart by state, resident memory would be cut
+ * into pieces too short for large blocks (measured: docs/decisions). Bins by length, best
+ * fit first, dirty spans before clean ones: what is resident is used again before the
+ * kernel is asked for more. Dirty spans also are on a list by time, for the purge, which
+ * takes the high end of a span first, as requests are served from the low end.
  *
  * Which pages may be resident is known from the touched bits in the address map, which
  * whoever owns a unit sets before the pages are written. They are an upper bound: a page
@@ -28,6 +28,9 @@
 #define EXACT_BINS 32U
 #define BINS 64U
 #define BIN_SCAN_MAX 16
+/* What is kept warm beyond the recent peak of use: a quarter, and a little. */
+#define SLACK_SHARE 4
+#define SLACK_LEAST_BYTES ((size_t)1 << 20)
 #define UNITS_MAX (((size_t)1 << (STRATA__ADDRESS_BITS - STRATA__UNIT_BITS)) - 1)
 
 struct bins {
@@ -40,6 +43,8 @@ static struct {
     struct bins clean, dirty;
     struct strata__span *oldest, *newest; /* dirty spans */
     uint32_t epoch;
+    size_t peak_bytes;     /* most bytes in use since the epoch began */
+    size_t old_peak_bytes; /* and in the epoch before */
     struct strata__units_stats stats;
 } heap;
 
@@ -160,20 +165,22 @@ static struct strata__span *free_span_at(const char *address)
                                                           : NULL;
 }
 
-/* Joins the span, which is on no list, with neighbours of its state and puts it on. */
+/* Joins the span, which is on no list, with its free neighbours and puts it on. */
 static void insert(struct strata__span *span)
 {
     struct strata__span *before = free_span_at(span->start - STRATA__UNIT_BYTES);
-    if (before != NULL && before->dirty == span->dirty) {
+    if (before != NULL) {
         unlink_span(before);
+        span->dirty |= before->dirty;
         span->start = before->start;
         span->units += before->units;
         strata__metadata_give(before, sizeof(*before));
     }
     struct strata__span *behind =
         free_span_at(span->start + span->units * STRATA__UNIT_BYTES);
-    if (behind != NULL && behind->dirty == span->dirty) {
+    if (behind != NULL) {
         unlink_span(behind);
+        span->dirty |= behind->dirty;
         span->units += behind->units;
         strata__metadata_give(behind, sizeof(*behind));
     }
@@ -275,6 +282,8 @@ static int carve(struct strata__span *span, char *start, size_t units)
     } else {
         strata__metadata_give(span, sizeof(*span));
     }
+    size_t used = strata__units_used_bytes();
+    heap.peak_bytes = used > heap.peak_bytes ? used : heap.peak_bytes;
     return 0;
 }
 
@@ -329,12 +338,6 @@ char *strata__units_take(size_t units, size_t alignment_units)
         start = take_locked(units, alignment_units);
     }
     strata__lock_drop(&heap.lock);
-    if (start == NULL && strata__units_purge(UINT32_MAX, 0) > 0) {
-        /* Dirty and clean neighbours have become one. */
-        strata__lock_take(&heap.lock);
-        start = take_locked(units, alignment_units);
-        strata__lock_drop(&heap.lock);
-    }
     return start;
 }
 
@@ -378,17 +381,26 @@ void strata__units_give(char *start, size_t units)
     }
 }
 
-/* The span is on no list and its ends are not marked, so nobody else can reach it. */
-static size_t purge_span(struct strata__span *span)
+/* Gives back at least `wanted_bytes` of the span's pages if it has them, from its high end
+ * on. The span is on no list and its ends are not marked, so nobody else can reach it. */
+static size_t purge_span(const struct strata__span *span, size_t wanted_bytes)
 {
-    if (strata__os->purge(span->start, span->units * STRATA__UNIT_BYTES) != 0) {
+    size_t first = span->units;
+    size_t bytes = 0;
+    while (first > 0 && bytes < wanted_bytes) {
+        first--;
+        bytes += PAGE_BYTES * (size_t)__builtin_popcount(*strata__unitmap_touched(
+                                  span->start + first * STRATA__UNIT_BYTES));
+    }
+    char *start = span->start + first * STRATA__UNIT_BYTES;
+    size_t units = span->units - first;
+    if (strata__os->purge(start, units * STRATA__UNIT_BYTES) != 0) {
         return 0; /* locked in memory by mlockall: it stays dirty */
     }
-    size_t pages = touched_pages(span->start, span->units);
-    for (size_t i = 0; i < span->units; i++) {
-        *strata__unitmap_touched(span->start + i * STRATA__UNIT_BYTES) = 0;
+    for (size_t i = 0; i < units; i++) {
+        *strata__unitmap_touched(start + i * STRATA__UNIT_BYTES) = 0;
     }
-    return pages * PAGE_BYTES;
+    return bytes;
 }
 
 size_t strata__units_purge(uint32_t epoch, size_t keep_bytes)
@@ -397,16 +409,17 @@ size_t strata__units_purge(uint32_t epoch, size_t keep_bytes)
     for (;;) {
         strata__lock_take(&heap.lock);
         struct strata__span *span = heap.oldest;
-        if (span == NULL || span->epoch > epoch || heap.stats.dirty_bytes <= keep_bytes) {
+        size_t dirty_bytes = heap.stats.dirty_bytes;
+        if (span == NULL || span->epoch > epoch || dirty_bytes <= keep_bytes) {
             strata__lock_drop(&heap.lock);
             return purged;
         }
         unlink_span(span);
         strata__lock_drop(&heap.lock);
-        size_t bytes = purge_span(span);
+        size_t bytes = purge_span(span, dirty_bytes - keep_bytes);
         strata__lock_take(&heap.lock);
         heap.stats.dirty_bytes -= bytes;
-        span->dirty = bytes == 0;
+        span->dirty = any_touched(span->start, span->units) != 0;
         insert(span);
         strata__lock_drop(&heap.lock);
         if (bytes == 0) {
@@ -416,10 +429,27 @@ size_t strata__units_purge(uint32_t epoch, size_t keep_bytes)
     }
 }
 
+void strata__units_keep_within_bounds(void)
+{
+    strata__lock_take(&heap.lock);
+    size_t peak =
+        heap.peak_bytes > heap.old_peak_bytes ? heap.peak_bytes : heap.old_peak_bytes;
+    size_t bound = peak + peak / SLACK_SHARE;
+    size_t used = strata__units_used_bytes();
+    size_t keep = bound > used + SLACK_LEAST_BYTES ? bound - used : SLACK_LEAST_BYTES;
+    size_t dirty = heap.stats.dirty_bytes;
+    strata__lock_drop(&heap.lock);
+    if (dirty > keep) {
+        strata__units_purge(UINT32_MAX, keep - keep / SLACK_SHARE);
+    }
+}
+
 void strata__units_set_epoch(uint32_t epoch)
 {
     strata__lock_take(&heap.lock);
     heap.epoch = epoch;
+    heap.old_peak_bytes = heap.peak_bytes;
+    heap.peak_bytes = strata__units_used_bytes();
     strata__lock_drop(&heap.lock);
 }
 

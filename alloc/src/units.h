@@ -19,7 +19,8 @@ struct strata__span {
     uint32_t units;
     uint32_t epoch;
     uint8_t dirty;
-    uint8_t bin;
+    uint8_t bin;  /* of a free span */
+    uint8_t seen; /* of a block, see large.c */
 };
 
 struct strata__units_stats {
@@ -29,8 +30,7 @@ struct strata__units_stats {
 };
 
 /* `units` on a multiple of `alignment_units` (a power of two), which read as zeroes where
- * no touched bit is set in the address map. NULL when the system gives no memory, after
- * all free pages have been purged. The map's entries of the units are 0. */
+ * no touched bit is set in the address map. NULL when the system gives no memory. The map's entries of the units are 0. */
 char *strata__units_take(size_t units, size_t alignment_units);
 /* Takes the `extra` units behind a taken span. 0, or -ENOMEM if they are not free. */
 int strata__units_extend(char *start, size_t units, size_t extra);
@@ -41,6 +41,9 @@ void strata__units_give(char *start, size_t units);
 /* Gives back the pages of spans freed up to `epoch`, oldest first, until at most
  * `keep_bytes` are dirty. Returns the bytes given back. */
 size_t strata__units_purge(uint32_t epoch, size_t keep_bytes);
+/* Use and resident free pages together stay below five quarters of the most that was in
+ * use in this epoch and the one before: what is above goes back. */
+void strata__units_keep_within_bounds(void);
 /* Spans freed from now on carry this epoch. */
 void strata__units_set_epoch(uint32_t epoch);
 

@@ -252,8 +252,6 @@ static void units_coalesce_and_split(void **state)
     strata__units_get_stats(&after);
     assert_int_equal(after.dirty_bytes, 8 * PAGE);
     strata__units_check();
-    assert_ptr_equal(strata__units_take(1, 1), three); /* dirty ones come first */
-    strata__units_give(three, 1);
     strata__units_give(aligned, 2);
     assert_int_equal(strata__units_purge(UINT32_MAX, 0), 8 * PAGE);
     strata__units_check();
@@ -261,6 +259,54 @@ static void units_coalesce_and_split(void **state)
     assert_int_equal(
         after.free_bytes - before.free_bytes, after.mapped_bytes - before.mapped_bytes);
     assert_int_equal(after.dirty_bytes, 0);
+}
+
+/* Free pages stay warm up to the recent peak of use and a quarter; the peak is forgotten
+ * after two epochs. */
+static void warm_memory_follows_the_recent_peak(void **state)
+{
+    (void)state;
+    enum { UNITS = 160 };
+    struct strata__units_stats stats;
+    strata__front_trim();
+    strata__units_set_epoch(100);
+    strata__units_set_epoch(101);
+    char *start = strata__units_take(UNITS, 1);
+    for (size_t i = 0; i < UNITS; i++) {
+        *strata__unitmap_touched(start + i * UNIT) = 0xffff;
+    }
+    strata__units_give(start, UNITS);
+    strata__units_keep_within_bounds();
+    strata__units_get_stats(&stats);
+    assert_int_equal(stats.dirty_bytes, UNITS * UNIT);
+    strata__units_set_epoch(102);
+    strata__units_keep_within_bounds();
+    strata__units_get_stats(&stats);
+    assert_int_equal(stats.dirty_bytes, UNITS * UNIT);
+    strata__units_set_epoch(103);
+    strata__units_keep_within_bounds();
+    strata__units_get_stats(&stats);
+    assert_in_range(stats.dirty_bytes, MIB / 2, MIB);
+    strata__units_check();
+    strata__front_trim();
+}
+
+/* What lies behind a live large block goes back at the second look. */
+static void tails_wait_for_the_second_look(void **state)
+{
+    (void)state;
+    strata__front_trim();
+    char *block = strata__front_alloc(UNIT);
+    memset(block, 1, UNIT);
+    strata__front_free(block);
+    assert_ptr_equal(strata__front_alloc(10 * PAGE), block);
+    assert_int_equal(front_stats().resident_bytes, UNIT);
+    assert_int_equal(strata__large_sweep(0), 0);
+    assert_int_equal(strata__large_sweep(0), 6 * PAGE);
+    assert_int_equal(front_stats().resident_bytes, 10 * PAGE);
+    assert_int_equal(block[10 * PAGE - 1], 1);
+    strata__front_free(block);
+    strata__front_trim();
 }
 
 static void cpus_keep_blocks_and_give_them_up(void **state)
@@ -386,6 +432,8 @@ int main(void)
         cmocka_unit_test(sweep_waits_for_the_second_look),
         cmocka_unit_test(the_fullest_slab_is_refilled_first),
         cmocka_unit_test(units_coalesce_and_split),
+        cmocka_unit_test(warm_memory_follows_the_recent_peak),
+        cmocka_unit_test(tails_wait_for_the_second_look),
         cmocka_unit_test(cpus_keep_blocks_and_give_them_up),
         cmocka_unit_test(misuse_is_fatal),
     };

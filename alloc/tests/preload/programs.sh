@@ -60,7 +60,7 @@ redis_job() {
 job() {
     case $name in
     bash) need bash bash; bash -c 'for i in {1..300}; do echo "$(echo $i)"; done; a=({1..20000}); echo ${#a[@]}' ;;
-    coreutils) find /usr/bin -type f -size +20k | sort -r | head -200 | xargs sha256sum | sort -k1 ;;
+    coreutils) find /usr/bin -type f -size +20k | sort -r | sed -n 1,200p | xargs sha256sum | sort -k1 ;;
     python) need /usr/bin/python3 python3; /usr/bin/python3 -c "$python_job" ;;
     sqlite) need sqlite3 sqlite3; sqlite3 :memory: "create table t(a, b); with recursive n(i) as (select 1 union all select i+1 from n where i<50000) insert into t select i, hex(i)||i from n; create index x on t(b); select count(*), sum(a), max(b) from t where b > '3';" ;;
     git) need git git; git init -q "$work/repository.$1"; cd "$work/repository.$1"; seq 20000 >file; git add file; git -c user.name=a -c user.email=a@example.org commit -qm first; git fsck; git gc -q; git show --stat --format=%s ;;
