@@ -63,25 +63,61 @@ static struct zend_heap_facts *add_heap(struct region *region, struct zend_facts
     return heap;
 }
 
+/*
+ * The layout of the heap whose main chunk lies at address. A page that was copied while
+ * the target changed it may contradict itself, so it is read again some times. 0, -ENOENT
+ * (no main chunk there), -EAGAIN (a main chunk in which nothing adds up).
+ */
+static int find_layout(
+    struct memory *memory, uint64_t address, struct zend_layout *layout)
+{
+    uint8_t page[ZEND_PAGE_BYTES];
+
+    for (int i = 0; i < ZEND_READ_TRIES; i++) {
+        if (memory_read_present(memory, address, page, sizeof(page)) != 0) {
+            return -ENOENT;
+        }
+        struct zend_chunk_head head = zend_chunk_head_decode(page);
+        if (!zend_is_main_chunk(address, &head)) {
+            return -ENOENT;
+        }
+        if (zend_layout_find(memory, address, page, layout) == 0) {
+            return 0;
+        }
+    }
+    return -EAGAIN;
+}
+
+/* A heap that is there and cannot be read is told: no heap at all would be a wrong 0. */
+static int note_unread(
+    struct region *region, struct zend_heap_facts *heap, uint64_t address)
+{
+    heap->address = address + ZEND_HEAP_SLOT;
+    heap->main_chunk = address;
+    heap->state = FACT_MALFORMED;
+    heap->why = region_copy_text(region,
+        "its first chunk is there, but what it counts does not add up: it is very busy, "
+        "or of a build that is not known");
+    return heap->why == NULL ? -ENOMEM : 0;
+}
+
 /* Reads the heap at address if a main chunk lies there. 0 or -ENOMEM. */
 static int try_chunk(struct memory *memory, struct region *region,
     struct process_facts *process, uint64_t address)
 {
-    uint8_t page[ZEND_PAGE_BYTES];
     struct zend_layout layout;
     struct zend_pieces pieces;
+    const int found = find_layout(memory, address, &layout);
 
-    if (memory_read_present(memory, address, page, sizeof(page)) != 0) {
-        return 0;
-    }
-    struct zend_chunk_head head = zend_chunk_head_decode(page);
-    if (!zend_is_main_chunk(address, &head) ||
-        zend_layout_find(memory, address, page, &layout) != 0) {
+    if (found == -ENOENT) {
         return 0;
     }
     struct zend_heap_facts *heap = add_heap(region, &process->zend);
     if (heap == NULL) {
         return process->zend.heap_count == ZEND_MAX_HEAPS ? 0 : -ENOMEM;
+    }
+    if (found != 0) {
+        return note_unread(region, heap, address);
     }
     int rc = zend_heap_read(memory, address, &layout, region, heap, &pieces);
     return rc != 0 ? rc

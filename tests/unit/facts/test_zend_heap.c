@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "facts/zend.h"
 #include "facts/zend_heap.h"
 #include "zend_image.h"
 
@@ -272,6 +273,81 @@ static void a_page_map_that_contradicts_itself_gives_no_layout(void **state)
     }
 }
 
+/* What zend_read() finds in a process that has nothing but the image. */
+static void read_process(
+    struct zend_image *image, struct region *region, struct process_facts *process)
+{
+    static char no_path[] = "";
+    struct mapping mapping = {.start = image->base,
+        .end = image->base + ZEND_IMAGE_CHUNKS * ZEND_CHUNK_BYTES,
+        .permissions = MAPPING_READ | MAPPING_WRITE,
+        .path = no_path};
+
+    region_init(region, 1 << 20);
+    *process = (struct process_facts){.mappings = &mapping, .mapping_count = 1};
+    assert_int_equal(zend_read(&image->memory, region, process), 0);
+    process->mappings = NULL;
+    process->mapping_count = 0;
+}
+
+static void a_heap_that_never_adds_up_is_told_and_not_left_out(void **state)
+{
+    struct zend_image image;
+    struct process_facts process;
+    struct region region;
+
+    (void)state;
+    zend_image_open(&image, stock);
+    zend_image_word(&image, zend_image_heap(&image) + stock->real_size, 1);
+    read_process(&image, &region, &process);
+    assert_int_equal(process.zend.heap_count, 1);
+    assert_int_equal(process.zend.heaps[0].state, FACT_MALFORMED);
+    assert_int_equal(process.zend.heaps[0].address, zend_image_heap(&image));
+    region_release(&region);
+    zend_image_close(&image);
+}
+
+/* Reads of an image whose target is in the middle of a change until the second one. */
+static struct {
+    struct zend_image *image;
+    const struct memory_operations *operations;
+    uint64_t real_bytes;
+    int reads;
+} torn;
+
+static int read_torn(struct memory *memory, uint64_t address, void *data, size_t bytes)
+{
+    if (++torn.reads == 2) {
+        zend_image_word(
+            torn.image, zend_image_heap(torn.image) + stock->real_size, torn.real_bytes);
+    }
+    return torn.operations->read(memory, address, data, bytes);
+}
+
+static void a_page_copied_during_a_change_is_read_again(void **state)
+{
+    struct zend_image image;
+    struct process_facts process;
+    struct region region;
+
+    (void)state;
+    zend_image_open(&image, stock);
+    struct memory_operations operations = *image.memory.operations;
+    const uint64_t field = zend_image_heap(&image) + stock->real_size;
+    torn.image = &image;
+    torn.operations = image.memory.operations;
+    torn.reads = 0;
+    memcpy(&torn.real_bytes, zend_image_at(&image, field), sizeof(torn.real_bytes));
+    operations.read = read_torn;
+    image.memory.operations = &operations;
+    zend_image_word(&image, field, 1);
+    read_process(&image, &region, &process);
+    assert_int_equal(process.zend.heap_count, 1);
+    assert_int_equal(process.zend.heaps[0].state, FACT_OK);
+    region_release(&region);
+    zend_image_close(&image);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -283,6 +359,8 @@ int main(void)
         cmocka_unit_test(unlimited_is_absent_and_not_a_number),
         cmocka_unit_test(a_hostile_heap_is_refused_and_never_followed_without_end),
         cmocka_unit_test(a_page_map_that_contradicts_itself_gives_no_layout),
+        cmocka_unit_test(a_heap_that_never_adds_up_is_told_and_not_left_out),
+        cmocka_unit_test(a_page_copied_during_a_change_is_read_again),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
