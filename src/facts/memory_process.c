@@ -101,8 +101,8 @@ int memory_process_open(struct memory_process *process, struct process_folder *f
         return rc;
     }
     process->memory.page_bytes = process->pagemap.page_bytes;
-    /* Below a prefix the pids are of another kernel or namespace than ours. */
-    process->use_readv = folder->root->prefix[0] == '\0';
+    /* In another pid namespace the call would read another process. */
+    process->use_readv = folder->root->pids_are_ours;
     int fd = process_folder_open_file(folder, "mem");
     if (fd < 0) {
         pagemap_close(&process->pagemap);

@@ -15,9 +15,10 @@
 #include <unistd.h>
 
 #include "base/descriptor.h"
+#include "base/number.h"
 #include "facts_types/fact.h"
 
-enum { PATH_BYTES = 4096 };
+enum { PATH_BYTES = 4096, PID_BYTES = sizeof("-2147483648") };
 
 static int open_folder(const char *directory, const char *name)
 {
@@ -29,6 +30,23 @@ static int open_folder(const char *directory, const char *name)
     }
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return fd < 0 ? -errno : fd;
+}
+
+/*
+ * A /proc may be of another pid namespace: of the host below --root, or one that was
+ * mounted before a container got its own. "self" is then another number, or missing.
+ */
+static bool shows_our_pids(int proc_fd)
+{
+    char self[PID_BYTES];
+    uint64_t pid;
+    ssize_t bytes = readlinkat(proc_fd, "self", self, sizeof(self) - 1);
+
+    if (bytes <= 0) {
+        return false;
+    }
+    self[bytes] = '\0';
+    return number_parse(self, &pid) == 0 && pid == (uint64_t)getpid();
 }
 
 int facts_root_open(struct facts_root *root, const char *directory, struct error *error)
@@ -45,6 +63,7 @@ int facts_root_open(struct facts_root *root, const char *directory, struct error
             "cannot open '%s/proc': it is missing or not readable; is /proc mounted?",
             prefix);
     }
+    root->pids_are_ours = shows_our_pids(root->proc_fd);
     root->sys_fd = open_folder(prefix, "sys"); /* missing: those facts are absent */
     return 0;
 }

@@ -2,6 +2,7 @@
 #ifndef STRATA_FACTS_ROOT_H
 #define STRATA_FACTS_ROOT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -19,6 +20,7 @@ struct facts_root {
     int sys_fd; /* /sys */
     const char
         *prefix; /* "" for the live system, DIR for a tree: put before paths of mounts */
+    bool pids_are_ours;  /* proc shows the pids that system calls of ours take */
     uint64_t bytes_read; /* by all readers so far: the cost that is reported */
 };
 

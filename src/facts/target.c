@@ -158,7 +158,7 @@ static int list_processes(struct finder *finder)
 
 static bool is_ourselves(const struct finder *finder, const struct process_entry *entry)
 {
-    return finder->root->prefix[0] == '\0' && entry->pid == getpid();
+    return finder->root->pids_are_ours && entry->pid == getpid();
 }
 
 static bool is_called(const struct process_entry *entry, const char *text)

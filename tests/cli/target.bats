@@ -99,3 +99,9 @@ time.sleep(300)'
     has "$output" "main arena"
     has "$output" "residual"
 }
+
+# Containers that are given the host's /proc have it: system calls take other numbers there.
+@test "in a /proc of another pid namespace no call reads the process of the same number" {
+    expect 0 unshare --pid --fork "$STRATA" explain $$ --json
+    [ "$(field stdout '[l["state"] for l in d["layers"] if l["id"] == "in_use"]')" = "['ok']" ]
+}
