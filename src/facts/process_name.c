@@ -26,10 +26,10 @@ size_t process_title_bytes(const char *text, size_t bytes)
     const bool alone = first >= bytes || text[bytes - 1] != '\0' || first + 1 == bytes ||
                        text[first + 1] == '\0';
 
-    if (blank == NULL || !alone) {
+    if (blank == NULL) {
         return first;
     }
-    if (blank == text || blank[-1] != ':') {
+    if (alone && (blank == text || blank[-1] != ':')) {
         return (size_t)(blank - text); /* no title: perhaps arguments in disguise */
     }
     const char *option = memmem(text, first, " -", strlen(" -"));

@@ -175,6 +175,7 @@ static void titles_hold_no_arguments(void **state)
 #define TITLE(text, expected) assert_title(text, sizeof(text) - 1, expected)
     TITLE("/srv/q\0--password=hidden\0", "/srv/q");
     TITLE("/opt/my app/q\0-x\0", "/opt/my app/q");
+    TITLE("/opt/my app/q --password=hidden\0-x\0", "/opt/my app/q");
     TITLE("/srv/q\0", "/srv/q");
     TITLE("/srv/q --password hidden\0", "/srv/q");
     TITLE("/srv/q hidden\0", "/srv/q");
