@@ -312,8 +312,8 @@ def fastcgi_get(path, script):
 
 
 @contextlib.contextmanager
-def php_fpm(script, workers=2, settings=""):
-    """A pool named www of static workers; script is what its page runs, settings go into its section."""
+def php_fpm(script, workers=2, settings="", name="www"):
+    """A pool of static workers; script is what its page runs, settings go into its section."""
     server = program("php-fpm8.2", "php8.2-fpm")
     with folder() as home:
         path = os.path.join(home, "socket")
@@ -323,7 +323,7 @@ def php_fpm(script, workers=2, settings=""):
         with open(os.path.join(home, "fpm.conf"), "w", encoding="ascii") as file:
             file.write(f"""[global]
 error_log = {home}/log
-[www]
+[{name}]
 user = root
 group = root
 listen = {path}
