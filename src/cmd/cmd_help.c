@@ -28,6 +28,8 @@ static const char targets_text[] =
     "                      pipe; so a file of this folder can be given as ./FILE\n"
     "  812                 a process by its pid\n"
     "  pool:www            a pool of php-fpm: its master and workers\n"
+    "  pool:http, pool:812 RoadRunner's workers of that mode; a process and what\n"
+    "                      descends from it\n"
     "  mariadbd            a program by its name or path; a master and its workers\n"
     "                      are one target\n"
     "  nginx.service       a systemd unit\n"

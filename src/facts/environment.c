@@ -1,5 +1,5 @@
 /*
- * environment.c - picks the allocators' settings out of /proc/PID/environ.
+ * environment.c - picks the settings of allocators and runtimes out of /proc/PID/environ.
  *
  * Environments hold passwords and keys. Only names in the table below are looked at, only
  * their values are copied, and the buffer which held the rest is wiped before it is freed, so
@@ -42,6 +42,7 @@ static const char *const settings[] = {
     "GODEBUG",
     "GOGC",
     "GOMEMLIMIT",
+    "RR_MODE", /* of a RoadRunner worker */
 };
 
 bool environment_is_setting(const char *name, size_t bytes)

@@ -19,6 +19,7 @@
 #include "facts/process_folder.h"
 #include "facts/process_list.h"
 #include "facts/process_name.h"
+#include "facts/roadrunner.h"
 #include "facts/status.h"
 #include "facts/target_group.h"
 
@@ -80,8 +81,7 @@ static int refuse_several(struct finder *finder)
     target_group_describe(&finder->group, &buffer);
     int rc = error_set(finder->error, -EEXIST,
         "cannot choose '%s': several processes match that do not belong together: %s; "
-        "name "
-        "one by its pid or its unit",
+        "name one by its pid, with its descendants by pool:PID, or by its unit",
         finder->text, buffer_text(&buffer));
     buffer_release(&buffer);
     return rc;
@@ -90,15 +90,19 @@ static int refuse_several(struct finder *finder)
 /* One process, a pool, or too many. */
 static int take_matches(struct finder *finder)
 {
-    const struct target_group *group = &finder->group;
+    struct target_group *group = &finder->group;
 
-    if (group->count == 1) {
-        return take_group(finder, TARGET_PROCESS, group->entries[0]->name);
+    if (group->count > 1 && !target_group_is_service(group)) {
+        return refuse_several(finder);
     }
-    if (target_group_is_service(group)) {
-        return take_group(finder, TARGET_POOL, finder->text);
+    if (roadrunner_is_server(group)) {
+        int rc = roadrunner_add_workers(finder->root, group);
+        if (rc != 0) {
+            return rc;
+        }
     }
-    return refuse_several(finder);
+    return group->count == 1 ? take_group(finder, TARGET_PROCESS, group->entries[0]->name)
+                             : take_group(finder, TARGET_POOL, finder->text);
 }
 
 /* ---- by pid */
@@ -227,10 +231,61 @@ static void list_pools(const struct finder *finder, struct buffer *buffer)
     }
 }
 
-static int find_pool(struct finder *finder, const char *pool)
+/* The process of that pid, those of its descendants that run the same program, workers. */
+static int find_tree(struct finder *finder, int32_t pid)
+{
+    const struct process_entry *top = process_list_find(&finder->list, pid);
+
+    if (top == NULL) {
+        return 0;
+    }
+    for (size_t i = 0; i < finder->list.count; i++) {
+        const struct process_entry *entry = &finder->list.entries[i];
+        if (entry == top || (target_group_same_program(entry, top) &&
+                                process_list_descends(&finder->list, entry->pid, pid))) {
+            finder->group.entries[finder->group.count++] = entry;
+        }
+    }
+    return roadrunner_is_server(&finder->group)
+               ? roadrunner_add_workers(finder->root, &finder->group)
+               : 0;
+}
+
+static int refuse_pool(struct finder *finder, const char *pool)
 {
     struct buffer buffer;
 
+    buffer_init(&buffer);
+    list_pools(finder, &buffer);
+    int rc = error_set(finder->error, -ENOENT,
+        "cannot find pool '%s': no PHP-FPM worker has that title, no RoadRunner worker "
+        "that "
+        "RR_MODE, no process that pid%s",
+        pool, buffer_text(&buffer));
+    buffer_release(&buffer);
+    return rc;
+}
+
+/* A pool that has no title: RoadRunner's by its mode, any by the pid of its first process. */
+static int find_untitled_pool(struct finder *finder, const char *pool)
+{
+    size_t servers = 0;
+    uint64_t pid = 0;
+    int rc = number_parse(pool, &pid) == 0 && pid > 0 && pid <= INT32_MAX
+                 ? find_tree(finder, (int32_t)pid)
+                 : roadrunner_find(finder->root, pool, &finder->group, &servers);
+
+    if (rc != 0) {
+        return rc;
+    }
+    if (finder->group.count == 0) {
+        return refuse_pool(finder, pool);
+    }
+    return servers > 1 ? refuse_several(finder) : take_group(finder, TARGET_POOL, pool);
+}
+
+static int find_pool(struct finder *finder, const char *pool)
+{
     for (size_t i = 0; i < finder->list.count; i++) {
         const struct process_entry *entry = &finder->list.entries[i];
         if (entry->title != NULL && entry->run_state != 'Z' &&
@@ -240,13 +295,7 @@ static int find_pool(struct finder *finder, const char *pool)
         }
     }
     if (finder->group.count == 0) {
-        buffer_init(&buffer);
-        list_pools(finder, &buffer);
-        int rc = error_set(finder->error, -ENOENT,
-            "cannot find pool '%s': no PHP-FPM worker has that title%s", pool,
-            buffer_text(&buffer));
-        buffer_release(&buffer);
-        return rc;
+        return find_untitled_pool(finder, pool);
     }
     if (add_masters(finder) > 1) {
         return refuse_several(finder);

@@ -23,7 +23,8 @@ static bool same_text(const char *a, const char *b)
     return a != NULL && b != NULL && strcmp(a, b) == 0;
 }
 
-static bool same_program(const struct process_entry *a, const struct process_entry *b)
+bool target_group_same_program(
+    const struct process_entry *a, const struct process_entry *b)
 {
     if (a->executable != NULL && b->executable != NULL) {
         return strcmp(a->executable, b->executable) == 0;
@@ -95,7 +96,7 @@ bool target_group_is_service(const struct target_group *group)
     bool same_cgroup = true;
 
     for (size_t i = 1; i < group->count; i++) {
-        if (!same_program(group->entries[0], group->entries[i])) {
+        if (!target_group_same_program(group->entries[0], group->entries[i])) {
             return false;
         }
         same_cgroup = same_cgroup &&

@@ -15,6 +15,10 @@ struct target_group {
     size_t count;
 };
 
+/* By their executables, or by their names where one of those cannot be read. */
+bool target_group_same_program(
+    const struct process_entry *a, const struct process_entry *b);
+
 /*
  * True when they run one program and either one of them is the ancestor of all others, or
  * all are in the same systemd service or container.

@@ -16,6 +16,9 @@ enum { MAX_ANCESTORS = 64 };
 
 static const char pool_title[] = "php-fpm: pool ";
 
+/* A server whose workers are another program: they are one group, and it is another. */
+static const char roadrunner_name[] = "rr";
+
 struct member {
     const struct process_facts *process;
     const char *name; /* never NULL */
@@ -78,6 +81,11 @@ static int32_t topmost_of_name(
             break;
         }
         member = parent;
+    }
+    const struct member *parent =
+        find_member(members, count, member->process->parent_pid);
+    if (parent != NULL && strcmp(parent->name, roadrunner_name) == 0) {
+        return parent->process->pid;
     }
     return member->process->pid;
 }

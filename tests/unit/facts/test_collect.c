@@ -19,6 +19,7 @@
 #include "base/number.h"
 #include "child.h"
 #include "facts/collect.h"
+#include "facts/environment.h"
 #include "fixture.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -539,6 +540,23 @@ static void a_captured_tree_is_read_as_far_as_it_goes(void **state)
     facts_root_close(&root);
 }
 
+/* Addresses of RoadRunner's servers may hold passwords; its mode does not. */
+static void only_named_settings_are_taken_from_an_environment(void **state)
+{
+    static const char text[] =
+        "RR_RELAY=tcp://user:secret@127.0.0.1:6001\0RR_MODE=http\0RR_MODEL=x";
+    struct process_facts process = {0};
+    struct region region;
+
+    (void)state;
+    region_init(&region, 1 << 16);
+    assert_int_equal(environment_parse(text, sizeof(text), &region, &process), 0);
+    assert_int_equal(process.environment_count, 1);
+    assert_string_equal(process.environment[0].name, "RR_MODE");
+    assert_string_equal(process.environment[0].value, "http");
+    region_release(&region);
+}
+
 static void a_host_is_read_largest_first(void **state)
 {
     struct facts_root root;
@@ -592,6 +610,7 @@ int main(int count, char **arguments)
         return hold_memory(arguments[1]);
     }
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_named_settings_are_taken_from_an_environment),
         cmocka_unit_test(known_memory_is_found_to_the_byte),
         cmocka_unit_test(frames_of_one_process_are_its_resident_set),
         cmocka_unit_test(a_pool_counts_each_frame_once),

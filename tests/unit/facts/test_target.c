@@ -167,6 +167,41 @@ static void without_cgroups_names_still_work(void **state)
         target_find(&test->root, NULL, "nginx", &test->region, &test->target, NULL), 0);
 }
 
+/*
+ * tests/fixtures/host-runtimes: a RoadRunner server with two workers of HTTP, one of jobs
+ * below a shell, and a helper; four processes of Swoole; a worker without a server.
+ */
+static int open_runtimes(void **state)
+{
+    static struct target_test test;
+
+    test = (struct target_test){0};
+    region_init(&test.region, 16 << 20);
+    fixture_open(&test.root, "host-runtimes");
+    assert_int_equal(cgroup_reader_init(&test.cgroups, &test.root, &test.region), 0);
+    *state = &test;
+    return 0;
+}
+
+static void roadrunner_has_its_workers(void **state)
+{
+    assert_found(*state, "rr", TARGET_POOL, "rr", PIDS(3000, 3001, 3002, 3004));
+    assert_found(*state, "3000", TARGET_PROCESS, "rr", PIDS(3000));
+    assert_found(*state, "pool:3000", TARGET_POOL, "3000", PIDS(3000, 3001, 3002, 3004));
+    assert_found(*state, "pool:http", TARGET_POOL, "http", PIDS(3000, 3001, 3002));
+    assert_found(*state, "pool:jobs", TARGET_POOL, "jobs", PIDS(3000, 3004));
+    assert_refused(*state, "pool:grpc", -ENOENT, "no RoadRunner worker that RR_MODE");
+}
+
+static void swoole_is_a_tree_of_one_program(void **state)
+{
+    assert_refused(
+        *state, "php8.2", -EEXIST, "3100 (php8.2, 4 processes, swoole.service)");
+    assert_found(*state, "pool:3100", TARGET_POOL, "3100", PIDS(3100, 3101, 3102, 3103));
+    assert_found(*state, "pool:3101", TARGET_POOL, "3101", PIDS(3101, 3102, 3103));
+    assert_refused(*state, "pool:4711", -ENOENT, "no process that pid");
+}
+
 static void every_failed_allocation_is_reported(void **state)
 {
     static const char *const texts[] = {"nginx", "pool:www", "nginx.service", "sleep"};
@@ -194,6 +229,8 @@ static void every_failed_allocation_is_reported(void **state)
 int main(void)
 {
 #define HOST_TEST(name) cmocka_unit_test_setup_teardown(name, open_host, close_host)
+#define RUNTIME_TEST(name)                                                               \
+    cmocka_unit_test_setup_teardown(name, open_runtimes, close_host)
     const struct CMUnitTest tests[] = {
         HOST_TEST(a_pid_is_one_process),
         HOST_TEST(a_name_of_one_service_is_a_pool),
@@ -203,6 +240,8 @@ int main(void)
         HOST_TEST(what_has_no_memory_is_told),
         HOST_TEST(similar_names_are_offered),
         HOST_TEST(without_cgroups_names_still_work),
+        RUNTIME_TEST(roadrunner_has_its_workers),
+        RUNTIME_TEST(swoole_is_a_tree_of_one_program),
         HOST_TEST(every_failed_allocation_is_reported),
     };
 

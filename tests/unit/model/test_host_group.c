@@ -117,6 +117,23 @@ static void parts_the_pools_of_php_fpm(void **state)
     assert_int_equal(group_of(2)->process_count, 1);
 }
 
+/* Two RoadRunner servers: each is a line, and the workers of each are one. */
+static void parts_the_workers_of_roadrunner_from_their_server(void **state)
+{
+    struct process_facts processes[] = {process(1, 0, "systemd"), process(10, 1, "rr"),
+        process(11, 10, "php8.2"), process(12, 10, "php8.2"), process(20, 1, "rr"),
+        process(21, 20, "php8.2"), process(22, 20, "php8.2"), process(30, 1, "php8.2")};
+
+    (void)state;
+    build(processes, sizeof(processes) / sizeof(processes[0]));
+    assert_int_equal(group_count, 6);
+    assert_int_equal(group_of(10)->process_count, 1);
+    assert_int_equal(group_of(11)->process_count, 2);
+    assert_int_equal(group_of(21)->process_count, 2);
+    assert_int_equal(group_of(30)->process_count, 1);
+    assert_string_equal(group_of(11)->target_name, "php8.2");
+}
+
 static void ends_on_parents_in_a_circle(void **state)
 {
     struct process_facts processes[] = {
@@ -158,6 +175,7 @@ int main(void)
         CASE(joins_workers_and_their_master),
         CASE(joins_strangers_of_one_unit_only_by_name),
         CASE(parts_the_pools_of_php_fpm),
+        CASE(parts_the_workers_of_roadrunner_from_their_server),
         CASE(ends_on_parents_in_a_circle),
         CASE(has_no_group_on_an_empty_host),
         CASE(reports_short_memory),
