@@ -42,7 +42,7 @@ static const char *const settings[] = {
     "GODEBUG",
     "GOGC",
     "GOMEMLIMIT",
-    "RR_MODE", /* of a RoadRunner worker */
+    "RR_MODE",
 };
 
 bool environment_is_setting(const char *name, size_t bytes)
