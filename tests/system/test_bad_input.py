@@ -60,17 +60,20 @@ class BadInput(unittest.TestCase):
             return file.read().rsplit(")", 1)[1].split()[0]
 
     def test_not_permitted(self):
-        with servers.python_program() as server:
-            done = tool.run("explain", server.pid, preexec_fn=as_nobody)
+        with servers.folder() as home, servers.python_program() as server:
+            done = tool.run("explain", server.pid, program=tool.copy_for_everybody(home),
+                            preexec_fn=as_nobody)
             text = (done.stdout + done.stderr).decode()
             self.assertIn(done.returncode, (DENIED, PARTIAL), text)
             self.assertIn("smaps", text)
             self.assertTrue("sudo" in text or "CAP_SYS_PTRACE" in text, text)
 
     def test_own_process_needs_no_root(self):
-        with servers.program_that_waits(["/usr/bin/python3", "-c", servers.PYTHON_SCRIPT],
-                                        preexec_fn=as_nobody) as server:
-            done = tool.run("explain", server.pid, "--json", preexec_fn=as_nobody)
+        command = ["/usr/bin/python3", "-c", servers.PYTHON_SCRIPT]
+        with servers.folder() as home, \
+                servers.program_that_waits(command, preexec_fn=as_nobody) as server:
+            done = tool.run("explain", server.pid, "--json",
+                            program=tool.copy_for_everybody(home), preexec_fn=as_nobody)
             self.assertIn(done.returncode, (0, PARTIAL), done.stderr)
             report = json.loads(done.stdout)
             self.assertEqual(tool.layer(report, "resident")["state"], "ok")

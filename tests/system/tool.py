@@ -3,6 +3,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import subprocess
 
 STRATA = os.environ["STRATA_PROGRAM"]
@@ -20,9 +21,17 @@ def target(name):
     return os.path.join(TARGETS, name)
 
 
-def run(*words, **options):
+def copy_for_everybody(folder):
+    """A copy of strata in folder: the build may lie where only its owner can go."""
+    path = os.path.join(folder, "strata")
+    shutil.copy(STRATA, path)
+    os.chmod(path, 0o755)
+    return path
+
+
+def run(*words, program=STRATA, **options):
     """One run of strata; it must end by itself and must not die by a signal."""
-    done = subprocess.run([STRATA, *map(str, words)], stdin=subprocess.DEVNULL, capture_output=True,
+    done = subprocess.run([program, *map(str, words)], stdin=subprocess.DEVNULL, capture_output=True,
                           timeout=LONGEST_SECONDS, check=False, **options)
     if done.returncode < 0:
         raise AssertionError(f"strata {' '.join(map(str, words))}: signal {-done.returncode}: "
