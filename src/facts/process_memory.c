@@ -14,6 +14,7 @@
 #include "facts/gap.h"
 #include "facts/glibc.h"
 #include "facts/memory_process.h"
+#include "facts/php_shared.h"
 #include "facts/python_arena.h"
 #include "facts/span_list.h"
 #include "facts/thread_stack.h"
@@ -44,6 +45,9 @@ static int read_heaps(struct process_reader *reader, struct process_folder *fold
     /* The others look for blocks page by page, but not in what has an owner. */
     int rc = zend_read(memory, region, process);
 
+    if (rc == 0 && process->zend.heap_count > 0) {
+        rc = php_shared_read(memory, region, process);
+    }
     rc = rc != 0 ? rc : read_glibc(reader, memory, process);
     rc = rc != 0 ? rc : python_arena_read(memory, region, process);
     rc = rc != 0 ? rc : thread_stack_read(folder, memory, region, process);

@@ -47,6 +47,8 @@ const char *const span_owner_names[SPAN_OWNER_COUNT] = {
     [SPAN_ZEND_CHUNK] = "zend-chunk",
     [SPAN_ZEND_HUGE] = "zend-huge",
     [SPAN_PYTHON_ARENA] = "python-arena",
+    [SPAN_OPCACHE] = "opcache",
+    [SPAN_APCU] = "apcu",
 };
 
 const char *const allocator_kind_names[ALLOCATOR_KIND_COUNT] = {

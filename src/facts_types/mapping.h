@@ -53,6 +53,8 @@ enum span_owner {
     SPAN_ZEND_CHUNK,       /* 2 MiB chunk of PHP's memory manager */
     SPAN_ZEND_HUGE,        /* huge block of PHP's memory manager */
     SPAN_PYTHON_ARENA,     /* arena of CPython's object allocator */
+    SPAN_OPCACHE,          /* shared segment of PHP's OPcache */
+    SPAN_APCU,             /* shared segment of PHP's APCu */
     SPAN_OWNER_COUNT,
 };
 

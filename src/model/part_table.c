@@ -52,6 +52,8 @@ const struct part_name part_table[PART_KIND_COUNT] = {
         "program and libraries: variables, own copies"},
     [PART_FILE_PAGES] = {"file-pages", "other mapped files: pages of the file"},
     [PART_FILE_COPIES] = {"file-copies", "other mapped files: own copies"},
+    [PART_OPCACHE] = {"opcache", "PHP: OPcache, shared by all processes of its master"},
+    [PART_APCU] = {"apcu", "PHP: APCu, shared by all processes of its master"},
     [PART_SHM_ANONYMOUS] = {"shm-anonymous", "shared memory without a name"},
     [PART_SHM_MEMFD] = {"shm-memfd", "shared memory: memfd"},
     [PART_SHM_SYSV] = {"shm-sysv", "shared memory: System V"},

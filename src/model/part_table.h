@@ -43,6 +43,8 @@ enum part_kind {
     PART_FILE_PAGES,
     PART_FILE_COPIES,
     /* shared memory */
+    PART_OPCACHE,
+    PART_APCU,
     PART_SHM_ANONYMOUS,
     PART_SHM_MEMFD,
     PART_SHM_SYSV,

@@ -119,6 +119,12 @@ static void give_to_span(struct divider *divider, struct budget *budget,
     case SPAN_PYTHON_ARENA:
         kind = PART_PYTHON_ARENAS;
         break;
+    case SPAN_OPCACHE:
+        kind = PART_OPCACHE;
+        break;
+    case SPAN_APCU:
+        kind = PART_APCU;
+        break;
     case SPAN_OWNER_COUNT:
         break;
     }

@@ -29,6 +29,14 @@ def program(name, package):
     return path
 
 
+def extension(name, package):
+    """An extension of PHP that must be there, or a failure that says what to install."""
+    done = subprocess.run([program("php8.2", "php8.2-cli"), "-m"], capture_output=True, text=True,
+                          check=True)
+    if name not in done.stdout.split():
+        raise MissingPackage(f"missing package: {package} (extension '{name}'); run tools/setup test")
+
+
 def wait_until(condition, what, process=None):
     """Polls until condition() is true; the bound is generous and means failure, never a pass."""
     end = time.monotonic() + START_SECONDS

@@ -103,6 +103,21 @@ static void shared_memory_and_special_mappings_by_name(void **state)
     assert_part(fixture, PART_ANON_NAMED, 9 * KIB);
 }
 
+static void segments_of_caches_are_parts_of_shared_memory(void **state)
+{
+    struct fixture *fixture = *state;
+
+    map(fixture, MIB, MIB, "rw-s", "/dev/zero (deleted)", 40 * KIB);
+    map(fixture, 2 * MIB, MIB, "rw-s", "/dev/zero (deleted)", 20 * KIB);
+    map(fixture, 3 * MIB, MIB, "rw-s", "/dev/zero (deleted)", 10 * KIB);
+    builder_span(&fixture->facts, fixture->process, SPAN_OPCACHE, MIB, MIB, 40 * KIB);
+    builder_span(&fixture->facts, fixture->process, SPAN_APCU, 2 * MIB, MIB, 20 * KIB);
+    divide(fixture);
+    assert_part(fixture, PART_OPCACHE, 40 * KIB);
+    assert_part(fixture, PART_APCU, 20 * KIB);
+    assert_part(fixture, PART_SHM_ANONYMOUS, 10 * KIB);
+}
+
 static void an_arena_is_divided_into_blocks_free_and_top(void **state)
 {
     struct fixture *fixture = *state;
@@ -251,6 +266,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(files_by_permission_and_copies),
         TEST(shared_memory_and_special_mappings_by_name),
+        TEST(segments_of_caches_are_parts_of_shared_memory),
         TEST(an_arena_is_divided_into_blocks_free_and_top),
         TEST(a_span_may_cross_mappings_and_share_one),
         TEST(zero_pages_are_a_surplus_not_memory),
