@@ -10,7 +10,10 @@
 #include <errno.h>
 #include <string.h>
 
-enum { LOOK_PAGES = 512 }; /* pages looked up at a time */
+enum {
+    LOOK_PAGES = 512, /* pages looked up at a time */
+    COUNT_PAGES = 4096,
+};
 
 int memory_read(struct memory *memory, uint64_t address, void *data, size_t bytes)
 {
@@ -87,6 +90,51 @@ bool memory_next_populated(struct memory *memory, uint64_t address, uint64_t end
     *start = address;
     *stop = end;
     return true;
+}
+
+/* The present pages of whole pages that may be populated. */
+static int count_piece(
+    struct memory *memory, uint64_t start, uint64_t end, uint64_t *present_pages)
+{
+    uint8_t bits[COUNT_PAGES];
+
+    while (start < end) {
+        const uint64_t pages =
+            (end - start + memory->page_bytes - 1) / memory->page_bytes;
+        const size_t count = pages < COUNT_PAGES ? (size_t)pages : COUNT_PAGES;
+        int rc = memory_pages(memory, start, count, bits);
+        if (rc != 0) {
+            return rc;
+        }
+        for (size_t i = 0; i < count; i++) {
+            *present_pages += (bits[i] & PAGE_PRESENT) != 0;
+        }
+        start += count * memory->page_bytes;
+    }
+    return 0;
+}
+
+int memory_count_present(
+    struct memory *memory, uint64_t start, uint64_t end, uint64_t *present_pages)
+{
+    const uint64_t page_mask = memory->page_bytes - 1;
+    uint64_t at = start & ~page_mask;
+    uint64_t from;
+    uint64_t stop;
+
+    *present_pages = 0;
+    if (end < start || end > UINT64_MAX - page_mask) {
+        return -EFAULT;
+    }
+    end = (end + page_mask) & ~page_mask;
+    while (memory_next_populated(memory, at, end, &from, &stop)) {
+        int rc = count_piece(memory, from, stop, present_pages);
+        if (rc != 0) {
+            return rc;
+        }
+        at = stop;
+    }
+    return 0;
 }
 
 int memory_read_word(struct memory *memory, uint64_t address, uint64_t *word)

@@ -62,6 +62,13 @@ int memory_read_present(
 bool memory_next_populated(struct memory *memory, uint64_t address, uint64_t end,
     uint64_t *start, uint64_t *stop);
 
+/*
+ * How many pages of [start, end), widened to whole pages, are present. Costs time for what
+ * is populated only, where the source knows that. 0 or -errno.
+ */
+int memory_count_present(
+    struct memory *memory, uint64_t start, uint64_t end, uint64_t *present_pages);
+
 /* A little-endian 64-bit word; same errors as memory_read_present(). */
 int memory_read_word(struct memory *memory, uint64_t address, uint64_t *word);
 

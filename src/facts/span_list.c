@@ -14,48 +14,16 @@
 #include "facts/root.h"
 #include "facts_types/facts.h"
 
-enum { COUNT_SLICE_PAGES = 4096 };
-
 /* No allocator's piece is larger; it bounds the time that a hostile claim may cost. */
 #define SPAN_MAX_BYTES (UINT64_C(1) << 40)
 
-static int count_present(
-    struct memory *memory, uint64_t start, uint64_t end, uint64_t *present_pages)
-{
-    uint8_t bits[COUNT_SLICE_PAGES];
-
-    while (start < end) {
-        const uint64_t pages =
-            (end - start + memory->page_bytes - 1) / memory->page_bytes;
-        const size_t count =
-            pages < COUNT_SLICE_PAGES ? (size_t)pages : COUNT_SLICE_PAGES;
-        int rc = memory_pages(memory, start, count, bits);
-        if (rc != 0) {
-            return rc;
-        }
-        for (size_t i = 0; i < count; i++) {
-            *present_pages += (bits[i] & PAGE_PRESENT) != 0;
-        }
-        start += count * memory->page_bytes;
-    }
-    return 0;
-}
-
 static struct fact count_resident(struct memory *memory, uint64_t start, uint64_t end)
 {
-    const uint64_t page_mask = memory->page_bytes - 1;
-    uint64_t at = start & ~page_mask;
-    uint64_t pages = 0;
-    uint64_t from;
-    uint64_t stop;
+    uint64_t pages;
+    int rc = memory_count_present(memory, start, end, &pages);
 
-    end = (end + page_mask) & ~page_mask;
-    while (memory_next_populated(memory, at, end, &from, &stop)) {
-        int rc = count_present(memory, from, stop, &pages);
-        if (rc != 0) {
-            return (struct fact){.state = facts_state_of(rc)};
-        }
-        at = stop;
+    if (rc != 0) {
+        return (struct fact){.state = facts_state_of(rc)};
     }
     return (struct fact){.value = pages * memory->page_bytes, .state = FACT_OK};
 }

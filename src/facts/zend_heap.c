@@ -97,25 +97,16 @@ static int read_counters(const struct zend_walk *walk, struct zend_counters *cou
 static uint64_t count_resident(
     struct memory *memory, uint64_t address, uint64_t bytes, struct zend_heap_facts *heap)
 {
-    uint8_t bits[ZEND_CHUNK_PAGES];
-    uint64_t resident = 0;
+    uint64_t pages;
 
     if (heap->resident_state != FACT_OK) {
         return 0;
     }
-    for (uint64_t done = 0; done < bytes; done += ZEND_CHUNK_BYTES) {
-        uint64_t left = bytes - done;
-        size_t pages =
-            left < ZEND_CHUNK_BYTES ? left / ZEND_PAGE_BYTES : ZEND_CHUNK_PAGES;
-        if (memory_pages(memory, address + done, pages, bits) != 0) {
-            heap->resident_state = FACT_ABSENT;
-            return 0;
-        }
-        for (size_t i = 0; i < pages; i++) {
-            resident += (bits[i] & PAGE_PRESENT) != 0 ? ZEND_PAGE_BYTES : 0;
-        }
+    if (memory_count_present(memory, address, address + bytes, &pages) != 0) {
+        heap->resident_state = FACT_ABSENT;
+        return 0;
     }
-    return resident;
+    return pages * memory->page_bytes;
 }
 
 static void tally_run(struct zend_heap_facts *heap, const struct zend_run *run)

@@ -23,11 +23,14 @@ enum {
     /* Where main_chunk and real_size may lie in the heap struct. */
     FIELD_FIRST = 0x100,
     HEADER_RUN = 0x40000001, /* a large run of one page */
-    HUGE_LIST_MAX = 1 << 20,
+    HUGE_LIST_MAX = 1 << 17, /* of at least 2 MiB each: 256 GiB */
     /* Distance from real_size to main_chunk in builds that have a hard limit. */
     HARD_LIMIT_DISTANCE = 0x38,
     HARD_LIMIT_OFFSET = 0x18,
 };
+
+/* No block is larger; it bounds what counting the pages of a hostile one may cost. */
+#define HUGE_BLOCK_MAX_BYTES (UINT64_C(1) << 40)
 
 /* clang-format off */
 const struct zend_size zend_sizes[ZEND_BIN_COUNT] = {
@@ -94,7 +97,8 @@ int zend_huge_node_read(
         .next = zend_word(bytes, 16),
     };
     if (!is_chunk_address(node->block) || node->bytes == 0 ||
-        node->bytes % ZEND_PAGE_BYTES != 0 || node->next % 8 != 0) {
+        node->bytes > HUGE_BLOCK_MAX_BYTES || node->bytes % ZEND_PAGE_BYTES != 0 ||
+        node->next % 8 != 0) {
         return -EINVAL;
     }
     return 0;
@@ -102,9 +106,19 @@ int zend_huge_node_read(
 
 int zend_huge_list_sum(struct memory *memory, uint64_t first, struct zend_huge_sum *sum)
 {
+    uint64_t mark = 0; /* a node that was passed; it moves on at 1, 2, 4, 8, ... nodes */
+    uint64_t mark_at = 1;
+
     *sum = (struct zend_huge_sum){0};
     for (uint64_t at = first; at != 0;) {
         struct zend_huge_node node;
+        if (at == mark) {
+            return -EINVAL; /* a ring */
+        }
+        if (sum->blocks == mark_at) {
+            mark = at;
+            mark_at *= 2;
+        }
         if (at % 8 != 0 || sum->blocks == HUGE_LIST_MAX) {
             return -EINVAL;
         }

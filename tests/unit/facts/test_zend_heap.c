@@ -273,6 +273,29 @@ static void a_page_map_that_contradicts_itself_gives_no_layout(void **state)
     }
 }
 
+static void a_list_of_huge_blocks_that_is_a_ring_ends_at_once(void **state)
+{
+    enum { NODES = 3, NODE = 7 * ZEND_PAGE_BYTES, FEW_READS = 32 };
+    struct zend_image image;
+    struct zend_huge_sum sum;
+
+    (void)state;
+    zend_image_open(&image, stock);
+    zend_image_large(&image, 0, 7, 1);
+    for (uint64_t i = 0; i < NODES; i++) {
+        const uint64_t node = image.base + NODE + i * 24;
+        zend_image_word(&image, node, UINT64_C(1) << 40);
+        zend_image_word(&image, node + 8, ZEND_CHUNK_BYTES);
+        zend_image_word(&image, node + 16, image.base + NODE + (i + 1) % NODES * 24);
+    }
+    assert_int_equal(zend_huge_list_sum(&image.memory, image.base + NODE, &sum), -EINVAL);
+    assert_true(sum.blocks < FEW_READS);
+    zend_image_word(&image, image.base + NODE + 8, UINT64_C(1) << 41);
+    assert_int_equal(zend_huge_list_sum(&image.memory, image.base + NODE, &sum), -EINVAL);
+    assert_int_equal(sum.blocks, 0);
+    zend_image_close(&image);
+}
+
 /* What zend_read() finds in a process that has nothing but the image. */
 static void read_process(
     struct zend_image *image, struct region *region, struct process_facts *process)
@@ -359,6 +382,7 @@ int main(void)
         cmocka_unit_test(unlimited_is_absent_and_not_a_number),
         cmocka_unit_test(a_hostile_heap_is_refused_and_never_followed_without_end),
         cmocka_unit_test(a_page_map_that_contradicts_itself_gives_no_layout),
+        cmocka_unit_test(a_list_of_huge_blocks_that_is_a_ring_ends_at_once),
         cmocka_unit_test(a_heap_that_never_adds_up_is_told_and_not_left_out),
         cmocka_unit_test(a_page_copied_during_a_change_is_read_again),
     };
