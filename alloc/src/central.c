@@ -271,7 +271,7 @@ static size_t give_run(
 static void retire(struct central *central, struct slab *slab)
 {
     list_remove(central, slab);
-    strata__unitmap_set(slab->start, 0);
+    strata__unitmap_set(slab->start, strata__entry(STRATA__KIND_UNUSED, NULL));
     central->slabs--;
     central->free_blocks -= slab->free_blocks;
     central->touched_pages -= (size_t)__builtin_popcount(slab->touched);

@@ -254,8 +254,12 @@ void strata__large_free(void *block, uint64_t entry)
     size_t bytes = span->bytes;
     size_t units = span->units;
     char *start = span->start;
-    mark_units(start, 0, units == 0 ? 1 : units, 0);
-    tail_remove(span);
+    if (units == 0) {
+        strata__unitmap_set(start, 0);
+    } else {
+        mark_units(start, 0, units, strata__entry(STRATA__KIND_UNUSED, NULL));
+        tail_remove(span);
+    }
     strata__metadata_give(span, sizeof(*span));
     if (units == 0) {
         strata__os->unmap(start, bytes);
@@ -335,7 +339,7 @@ static void *resize_units(struct strata__span *span, size_t bytes)
     }
     tail_remove(span);
     if (units < old_units) {
-        mark_units(start, units, old_units, 0);
+        mark_units(start, units, old_units, strata__entry(STRATA__KIND_UNUSED, NULL));
         strata__units_give(start + units * STRATA__UNIT_BYTES, old_units - units);
     }
     count(&stats.large_bytes, bytes - span->bytes);

@@ -155,7 +155,7 @@ static void unlink_span(struct strata__span *span)
         unlink_dirty(span);
     }
     change(&heap.stats.free_bytes, -(span->units * STRATA__UNIT_BYTES));
-    mark_ends(span, 0);
+    mark_ends(span, strata__entry(STRATA__KIND_UNUSED, NULL));
 }
 
 static struct strata__span *free_span_at(const char *address)
@@ -307,6 +307,10 @@ static int add_region(size_t units)
         (span = span_new(start, bytes >> STRATA__UNIT_BITS)) == NULL) {
         strata__os->unmap(start, bytes);
         return -ENOMEM;
+    }
+    for (size_t i = 0; i < span->units; i++) {
+        strata__unitmap_set(
+            start + i * STRATA__UNIT_BYTES, strata__entry(STRATA__KIND_UNUSED, NULL));
     }
     change(&heap.stats.mapped_bytes, bytes);
     insert(span);

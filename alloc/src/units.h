@@ -30,12 +30,13 @@ struct strata__units_stats {
 };
 
 /* `units` on a multiple of `alignment_units` (a power of two), which read as zeroes where
- * no touched bit is set in the address map. NULL when the system gives no memory. The map's entries of the units are 0. */
+ * no touched bit is set in the address map. NULL when the system gives no memory. The map's entries of the units are of kind UNUSED. */
 char *strata__units_take(size_t units, size_t alignment_units);
 /* Takes the `extra` units behind a taken span. 0, or -ENOMEM if they are not free. */
 int strata__units_extend(char *start, size_t units, size_t extra);
 /* Always succeeds in giving the units to the heap if the caller has given a descriptor to
- * metadata before. The map's touched bits say which pages may be resident; its entries must be 0. */
+ * metadata before. The map's touched bits say which pages may be resident; its entries
+ * must be of kind UNUSED again. */
 void strata__units_give(char *start, size_t units);
 
 /* Gives back the pages of spans freed up to `epoch`, oldest first, until at most

@@ -402,6 +402,25 @@ static void free_large_twice(void)
     strata__front_free(block);
 }
 
+static void leave_quietly(void *block)
+{
+    (void)block;
+    _exit(0);
+}
+
+/* Nothing in our own address space is ever taken for a block of the C library. */
+static void free_large_twice_beside_libc(void)
+{
+    char *before = strata__front_alloc(MIB);
+    char *block = strata__front_alloc(MIB);
+    char *behind = strata__front_alloc(MIB);
+    strata__front_foreign.release = leave_quietly;
+    strata__front_free(before);
+    strata__front_free(behind);
+    strata__front_free(block); /* its unit lies inside of a free span now */
+    strata__front_free(block);
+}
+
 static void free_stack(void)
 {
     int variable = 0;
@@ -416,6 +435,7 @@ static void misuse_is_fatal(void **state)
     expect_fatal(free_inside, "not the start of a block");
     expect_fatal(free_inside_large, "not an allocated block");
     expect_fatal(free_large_twice, "not an allocated block");
+    expect_fatal(free_large_twice_beside_libc, "not an allocated block");
     expect_fatal(free_stack, "not an allocated block");
 }
 
