@@ -93,10 +93,16 @@ static void open_chunk(struct zend_image *image, int chunk)
 
 void zend_image_open(struct zend_image *image, const struct zend_image_build *build)
 {
+    zend_image_open_at(image, build, image_base);
+}
+
+void zend_image_open_at(
+    struct zend_image *image, const struct zend_image_build *build, uint64_t base)
+{
     *image = (struct zend_image){
         .memory = {.operations = &image_operations, .page_bytes = ZEND_PAGE_BYTES},
         .build = build,
-        .base = image_base,
+        .base = base,
         .bytes = calloc(ZEND_IMAGE_CHUNKS, ZEND_CHUNK_BYTES),
         .present = calloc(PAGES, 1),
     };

@@ -33,6 +33,10 @@ struct zend_image {
 };
 
 void zend_image_open(struct zend_image *image, const struct zend_image_build *build);
+
+/* The same at another address, a multiple of 2 MiB: a heap of another thread. */
+void zend_image_open_at(
+    struct zend_image *image, const struct zend_image_build *build, uint64_t base);
 void zend_image_close(struct zend_image *image);
 
 uint8_t *zend_image_at(struct zend_image *image, uint64_t address);
