@@ -78,6 +78,7 @@ static int refuse_several(struct finder *finder)
     struct buffer buffer;
 
     buffer_init(&buffer);
+    target_group_sort_by_pid(&finder->group);
     target_group_describe(&finder->group, &buffer);
     int rc = error_set(finder->error, -EEXIST,
         "cannot choose '%s': several processes match that do not belong together: %s; "

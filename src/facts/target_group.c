@@ -154,6 +154,22 @@ void target_group_describe(const struct target_group *group, struct buffer *buff
     }
 }
 
+static int compare_pids(const void *left, const void *right)
+{
+    const struct process_entry *a = *(const struct process_entry *const *)left;
+    const struct process_entry *b = *(const struct process_entry *const *)right;
+
+    return (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+void target_group_sort_by_pid(struct target_group *group)
+{
+    if (group->count > 1) {
+        qsort(group->entries, group->count, sizeof(const struct process_entry *),
+            compare_pids);
+    }
+}
+
 static int compare_starts(const void *left, const void *right)
 {
     const struct process_entry *a = *(const struct process_entry *const *)left;

@@ -31,6 +31,9 @@ bool target_group_is_service(const struct target_group *group);
  */
 void target_group_describe(const struct target_group *group, struct buffer *buffer);
 
+/* Ascending by pid again, after entries were added. */
+void target_group_sort_by_pid(struct target_group *group);
+
 /* Sorts by start time, so that parents stand before their children. */
 void target_group_sort(struct target_group *group);
 

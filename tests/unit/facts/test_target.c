@@ -169,7 +169,8 @@ static void without_cgroups_names_still_work(void **state)
 
 /*
  * tests/fixtures/host-runtimes: a RoadRunner server with two workers of HTTP, one of jobs
- * below a shell, and a helper; four processes of Swoole; a worker without a server.
+ * below a shell, and a helper; four processes of Swoole; a worker without a server; two
+ * masters of PHP-FPM with a pool of the same name.
  */
 static int open_runtimes(void **state)
 {
@@ -191,6 +192,14 @@ static void roadrunner_has_its_workers(void **state)
     assert_found(*state, "pool:http", TARGET_POOL, "http", PIDS(3000, 3001, 3002));
     assert_found(*state, "pool:jobs", TARGET_POOL, "jobs", PIDS(3000, 3004));
     assert_refused(*state, "pool:grpc", -ENOENT, "no RoadRunner worker that RR_MODE");
+}
+
+static void a_pool_of_two_masters_is_refused_by_master(void **state)
+{
+    assert_refused(*state, "pool:www", -EEXIST,
+        "3300 (php-fpm8.2, 3 processes, blue.service), 3310 (php-fpm8.2, 3 processes, "
+        "green.service);");
+    assert_found(*state, "pool:3310", TARGET_POOL, "3310", PIDS(3310, 3311, 3312));
 }
 
 static void swoole_is_a_tree_of_one_program(void **state)
@@ -241,6 +250,7 @@ int main(void)
         HOST_TEST(similar_names_are_offered),
         HOST_TEST(without_cgroups_names_still_work),
         RUNTIME_TEST(roadrunner_has_its_workers),
+        RUNTIME_TEST(a_pool_of_two_masters_is_refused_by_master),
         RUNTIME_TEST(swoole_is_a_tree_of_one_program),
         HOST_TEST(every_failed_allocation_is_reported),
     };
