@@ -38,6 +38,19 @@ static int read_glibc(
     return rc;
 }
 
+/* The same holds for request heaps; one is told, the heaps themselves say it each. */
+static void note_unread_zend(
+    struct process_reader *reader, const struct process_facts *process)
+{
+    for (size_t i = 0; i < process->zend.heap_count; i++) {
+        const struct zend_heap_facts *heap = &process->zend.heaps[i];
+        if (heap->state == FACT_MALFORMED) {
+            gap_add(reader->facts, "zend", process->pid, FACT_MALFORMED, heap->why);
+            return;
+        }
+    }
+}
+
 static int read_heaps(struct process_reader *reader, struct process_folder *folder,
     struct memory *memory, struct process_facts *process)
 {
@@ -45,6 +58,7 @@ static int read_heaps(struct process_reader *reader, struct process_folder *fold
     /* The others look for blocks page by page, but not in what has an owner. */
     int rc = zend_read(memory, region, process);
 
+    note_unread_zend(reader, process);
     if (rc == 0 && process->zend.heap_count > 0) {
         rc = php_shared_read(memory, region, process);
     }

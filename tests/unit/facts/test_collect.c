@@ -293,6 +293,43 @@ static void known_memory_is_found_to_the_byte(void **state)
     child_end(&child);
 }
 
+/* The head of a first chunk of PHP, and nothing behind it. */
+static int forge_a_zend_chunk(struct child_side *side)
+{
+    enum { CHUNK = 2 * MIB, HEAP_WORD = 8 };
+    char *area =
+        mmap(NULL, 2 * CHUNK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (area == MAP_FAILED) {
+        return 1;
+    }
+    uint64_t *chunk =
+        (uint64_t *)(void *)(area + (CHUNK - (uintptr_t)area % CHUNK) % CHUNK);
+    const uint64_t address = (uintptr_t)chunk;
+    chunk[0] = (uintptr_t)&chunk[HEAP_WORD];
+    chunk[1] = address;
+    chunk[2] = address;
+    chunk[3] = UINT64_C(1) << 32 | 511; /* free pages, and where the free tail begins */
+    child_tell(side, (const uint64_t[CHILD_WORDS]){address});
+    return 0;
+}
+
+static void a_request_heap_that_cannot_be_read_is_a_gap(void **state)
+{
+    struct child child;
+    struct facts facts;
+    struct error error;
+
+    (void)state;
+    child_start(&child, forge_a_zend_chunk);
+    assert_int_equal(collect_pid(child.pid, COLLECT_EXPLAIN, &facts, &error), 0);
+    const struct gap *gap = find_gap(&facts, "zend");
+    assert_non_null(gap);
+    assert_int_equal(gap->state, FACT_MALFORMED);
+    region_release(&facts.region);
+    child_end(&child);
+}
+
 static bool frames_equal_the_rollup(const struct facts *facts)
 {
     const struct process_facts *process = &facts->processes[0];
@@ -612,6 +649,7 @@ int main(int count, char **arguments)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_named_settings_are_taken_from_an_environment),
         cmocka_unit_test(known_memory_is_found_to_the_byte),
+        cmocka_unit_test(a_request_heap_that_cannot_be_read_is_a_gap),
         cmocka_unit_test(frames_of_one_process_are_its_resident_set),
         cmocka_unit_test(a_pool_counts_each_frame_once),
         cmocka_unit_test(what_has_no_memory_is_refused),
