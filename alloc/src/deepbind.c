@@ -16,7 +16,7 @@
 #include <dlfcn.h>
 #include <stddef.h>
 
-_Static_assert(RTLD_DEEPBIND == 8, "the constant in the code below");
+int strata__deepbind_mask = ~RTLD_DEEPBIND;
 
 static void *refuse(const char *path, int mode)
 {
@@ -64,7 +64,7 @@ OUTSIDE_OF_FUNCTIONS(".text\n"
                      "    .cfi_adjust_cfa_offset -8\n"
                      "    popq %rdi\n"
                      "    .cfi_adjust_cfa_offset -8\n"
-                     "    andl $~8, %esi\n"
+                     "    andl strata__deepbind_mask(%rip), %esi\n"
                      "    jmpq *%rax\n"
                      "    .cfi_endproc\n"
                      ".size dlopen, . - dlopen\n");

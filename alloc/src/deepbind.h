@@ -7,6 +7,9 @@
 /* dlopen(3) of the C library, with that flag taken off. */
 __attribute__((visibility("default"))) void *dlopen(const char *path, int mode);
 
+/* What dlopen leaves of the mode: all but RTLD_DEEPBIND unless somebody changes it. */
+extern int strata__deepbind_mask;
+
 /* The next dlopen in the order of the libraries. */
 void *strata__deepbind_next(void);
 

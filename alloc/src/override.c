@@ -22,9 +22,12 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <unistd.h>
 
 #include "decay.h"
+#include "deepbind.h"
 #include "front.h"
+#include "options.h"
 #include "percpu.h"
 #include "text.h"
 
@@ -48,12 +51,21 @@ __attribute__((constructor(101))) static void start(void)
     int saved = errno;
     strata__front_foreign = (struct strata__front_foreign){
         .release = libc_free, .resize = libc_realloc, .usable = libc_usable};
-    strata__percpu_start();
+    struct strata__options options;
+    strata__options_read(&options, environ);
+    if (options.cpu_tables) {
+        strata__percpu_start();
+    }
+    if (options.keep_deepbind) {
+        strata__deepbind_mask = ~0;
+    }
     /* It can fail only without memory; then a child of a threaded process has to be
      * lucky, as with any allocator that has no handlers. */
     (void)pthread_atfork(
         strata__front_fork_prepare, strata__front_fork_parent, strata__front_fork_child);
-    strata__decay_allow_thread();
+    if (options.background) {
+        strata__decay_allow_thread();
+    }
     errno = saved;
 }
 

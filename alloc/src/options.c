@@ -1,0 +1,119 @@
+/*
+ * One table makes the parser, the help and the messages. An option is one of two words.
+ *
+ * Runs in the constructor, single-threaded, and allocates nothing. An unknown name is
+ * reported and not fatal: the program is not ours to stop. STRATA_TEST_ names belong to
+ * tests and are left alone.
+ */
+#include "options.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "text.h"
+
+#define PREFIX "STRATA_"
+#define TEST_PREFIX "STRATA_TEST_"
+#define HELP "STRATA_HELP="
+#define LINE_MAX 512
+
+static const struct option {
+    const char *name;
+    const char *words[2]; /* for 0 and 1 */
+    int otherwise;
+    size_t offset;
+    const char *help;
+} table[] = {
+    {"STRATA_BACKGROUND", {"no", "yes"}, 1, offsetof(struct strata__options, background),
+        "a thread gives memory back while the program is quiet"},
+    {"STRATA_CPU_TABLES", {"no", "yes"}, 1, offsetof(struct strata__options, cpu_tables),
+        "each CPU keeps some blocks; no: every call takes a lock"},
+    {"STRATA_DEEPBIND", {"drop", "keep"}, 0,
+        offsetof(struct strata__options, keep_deepbind),
+        "drop: dlopen ignores RTLD_DEEPBIND, which would mix two allocators"},
+};
+
+#define OPTIONS (sizeof(table) / sizeof(table[0]))
+
+static int *field(struct strata__options *options, const struct option *option)
+{
+    return (int *)(void *)((char *)options + option->offset);
+}
+
+static void add_all(struct strata__text *text, const char *const *parts, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        strata__text_add(text, parts[i]);
+    }
+}
+
+static void complain(const char *const *parts, size_t count)
+{
+    char buffer[LINE_MAX];
+    struct strata__text text;
+    strata__text_init(&text, buffer, sizeof(buffer) - 1);
+    add_all(&text, parts, count);
+    text.size = sizeof(buffer); /* room for the end of a line that was cut off */
+    strata__text_add(&text, "\n");
+    strata__text_complain(&text);
+}
+
+static void print_help(void)
+{
+    for (size_t i = 0; i < OPTIONS; i++) {
+        const struct option *option = &table[i];
+        const char *const parts[] = {option->name, "=", option->words[0], "|",
+            option->words[1], " (", option->words[option->otherwise],
+            "): ", option->help};
+        complain(parts, sizeof(parts) / sizeof(parts[0]));
+    }
+}
+
+static void set(
+    struct strata__options *options, const struct option *option, const char *value)
+{
+    for (int i = 0; i < 2; i++) {
+        if (strcmp(value, option->words[i]) == 0) {
+            *field(options, option) = i;
+            return;
+        }
+    }
+    const char *const parts[] = {"strata: option '", option->name, "' ignored: '", value,
+        "' is neither ", option->words[0], " nor ", option->words[1]};
+    complain(parts, sizeof(parts) / sizeof(parts[0]));
+}
+
+/* `variable` is NAME=VALUE and begins with the prefix. */
+static void read_variable(struct strata__options *options, const char *variable)
+{
+    for (size_t i = 0; i < OPTIONS; i++) {
+        size_t length = strlen(table[i].name);
+        if (strncmp(variable, table[i].name, length) == 0 && variable[length] == '=') {
+            set(options, &table[i], variable + length + 1);
+            return;
+        }
+    }
+    if (strncmp(variable, HELP, sizeof(HELP) - 1) == 0) {
+        print_help();
+    } else if (strncmp(variable, TEST_PREFIX, sizeof(TEST_PREFIX) - 1) != 0) {
+        const char *const parts[] = {"strata: unknown option '", variable,
+            "': STRATA_HELP=1 lists the options of the malloc replacement"};
+        complain(parts, sizeof(parts) / sizeof(parts[0]));
+    }
+}
+
+void strata__options_read(struct strata__options *options, char *const *environment)
+{
+    for (size_t i = 0; i < OPTIONS; i++) {
+        *field(options, &table[i]) = table[i].otherwise;
+    }
+    if (environment == NULL || getauxval(AT_SECURE) != 0) {
+        return;
+    }
+    for (; *environment != NULL; environment++) {
+        if (strncmp(*environment, PREFIX, sizeof(PREFIX) - 1) == 0) {
+            read_variable(options, *environment);
+        }
+    }
+}

@@ -1,0 +1,18 @@
+/*
+ * What the environment says about the malloc replacement, read once at the start.
+ */
+#ifndef STRATA_OPTIONS_H
+#define STRATA_OPTIONS_H
+
+struct strata__options {
+    int background;    /* STRATA_BACKGROUND: the thread of decay.c may be started */
+    int cpu_tables;    /* STRATA_CPU_TABLES: CPUs keep blocks */
+    int keep_deepbind; /* STRATA_DEEPBIND: dlopen leaves RTLD_DEEPBIND alone */
+};
+
+/* Fills in all of them. Writes a message for each variable that begins with STRATA_ and
+ * is no option, and for each value that is none; with STRATA_HELP=1, the list. A
+ * privileged program (AT_SECURE, getauxval(3)) gets the defaults and no messages. */
+void strata__options_read(struct strata__options *options, char *const *environment);
+
+#endif
