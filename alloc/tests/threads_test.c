@@ -1,4 +1,6 @@
-/* One heap for each thread, and a heap that wanders from thread to thread. */
+/* One heap for each thread, and a heap that wanders from thread to thread.
+ *
+ * STRATA_TEST_OPS operations for each thread (100,000 if unset). */
 #include "support.h"
 
 #include <pthread.h>
@@ -21,7 +23,8 @@ static void work(struct strata_heap *heap, uint64_t seed)
 {
     unsigned char *blocks[BLOCKS] = {NULL};
     size_t sizes[BLOCKS] = {0};
-    for (size_t i = 0; i < 10 * (size_t)BLOCKS; i++) {
+    size_t operations = test_setting("STRATA_TEST_OPS", 100000) / ROUNDS;
+    for (size_t i = 0; i < operations; i++) {
         size_t at = test_random(&seed) % BLOCKS;
         if (blocks[at] != NULL) {
             check(blocks[at], sizes[at], (unsigned char)at);
