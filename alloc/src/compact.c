@@ -18,6 +18,7 @@
  *
  * One thread at a time, as the heap.
  */
+#include "free_list.h"
 #include "heap_common.h"
 
 #include <string.h>
@@ -29,6 +30,7 @@
 #define RESERVE_DEFAULT ((size_t)64 << 30)
 #define RESERVE_LEAST ((size_t)64 << 20) /* also the unit: a page of page states */
 #define RESERVE_MOST ((size_t)256 << 30) /* what 27 bits of page number and more hold */
+#define RUN_MOST_PAGES ((size_t)UINT32_MAX >> STRATA__CLASS_BITS) /* a word holds them */
 /* Bytes freed between two sweeps of the bins' lists. */
 #define STEP_LEAST ((size_t)8 << 10)
 #define STEP_START ((size_t)64 << 10)
@@ -220,7 +222,7 @@ static void *compact_alloc_pages(struct strata_heap *heap, size_t bytes, size_t 
     const struct strata__range *range = &heap->compact.range;
     size_t pages = strata__pages_of(bytes);
     size_t align_pages = alignment / STRATA__PAGE_BYTES;
-    if (pages >= range->pages || align_pages >= range->pages) {
+    if (pages >= range->pages || pages > RUN_MOST_PAGES || align_pages >= range->pages) {
         int over = bytes > heap->account.hard_limit_bytes;
         strata__heap_fail(heap, over ? STRATA_ERROR_LIMIT : STRATA_ERROR_SYSTEM, bytes);
         return NULL;
@@ -312,7 +314,8 @@ static int grow_in_place(
 static int compact_resize(struct strata_heap *heap, void *block, size_t bytes)
 {
     size_t new_pages = strata__pages_of(bytes);
-    if (bytes <= STRATA__SMALL_MAX || new_pages >= heap->compact.range.pages) {
+    if (bytes <= STRATA__SMALL_MAX || new_pages >= heap->compact.range.pages ||
+        new_pages > RUN_MOST_PAGES) {
         return STRATA__RESIZE_MOVE;
     }
     uint32_t first = locate(heap, block);

@@ -9,6 +9,7 @@
  */
 #include "compact_inspect.h"
 
+#include "free_list.h"
 #include "os.h"
 #include "slab.h"
 #include "walk.h"

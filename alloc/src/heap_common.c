@@ -7,6 +7,7 @@
  *
  * One thread at a time.
  */
+#include "free_list.h"
 #include "heap_common.h"
 
 #include <errno.h>

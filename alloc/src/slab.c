@@ -21,6 +21,7 @@
  */
 #include "slab.h"
 
+#include "free_list.h"
 #include "os.h"
 
 #define COUNT_BITS 9U

@@ -12,6 +12,7 @@
  *
  * One thread at a time, as the heap.
  */
+#include "free_list.h"
 #include "heap_common.h"
 
 #include "os.h"

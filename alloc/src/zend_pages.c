@@ -14,6 +14,7 @@
  */
 #include "zend_pages.h"
 
+#include "free_list.h"
 #include "page.h"
 
 #define FRONT_STEPS 2U /* a chunk found after more steps than this ... */
