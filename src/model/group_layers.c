@@ -189,6 +189,11 @@ static int set_pss(
     if (sums->known[LAYER_PSS] == 0) {
         return missing_like_member(snapshot, layer);
     }
+    if (sums->known[LAYER_PSS] < snapshot->member_count) {
+        return layer_missing(layer, FACT_ABSENT,
+            region_printf(region, "known of %zu of %zu processes only",
+                sums->known[LAYER_PSS], snapshot->member_count));
+    }
     if (sums->partitioned == sums->known[LAYER_PSS]) {
         return layer_from_amounts(region, &sums->pss, FACT_OK,
             over_members(

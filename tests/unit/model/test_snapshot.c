@@ -270,6 +270,27 @@ static void a_sum_of_rss_says_that_it_is_one(void **state)
     snapshot_release(&snapshot);
 }
 
+/* A sum over the members that could be read looked like the Pss of the pool. */
+static void r_pss_of_some_members_is_not_that_of_the_group(void **state)
+{
+    struct facts *facts = *state;
+    struct snapshot snapshot;
+
+    facts->target_kind = TARGET_POOL;
+    for (int32_t pid = 11; pid < 14; pid++) {
+        struct process_facts *process = builder_process(facts, pid, "nginx");
+        process->mappings_have_values = false;
+        process->values[PROCESS_FACT_VM_RSS] = fact_ok(3 * MIB);
+        if (pid > 11) {
+            process->values[PROCESS_FACT_PSS] = fact_ok(MIB);
+        }
+    }
+    snapshot = built(facts);
+    assert_missing(snapshot, LAYER_PSS, FACT_ABSENT, "2 of 3 processes");
+    assert_layer(snapshot, LAYER_RESIDENT, 9 * MIB);
+    snapshot_release(&snapshot);
+}
+
 static void heaps_of_a_group_add_up(void **state)
 {
     struct facts *facts = *state;
@@ -312,6 +333,7 @@ int main(void)
         TEST(the_residual_has_a_sign),
         TEST(a_group_never_counts_a_page_twice),
         TEST(a_sum_of_rss_says_that_it_is_one),
+        TEST(r_pss_of_some_members_is_not_that_of_the_group),
         TEST(heaps_of_a_group_add_up),
         TEST(an_empty_target_is_not_zero),
     };
