@@ -24,8 +24,9 @@ enum {
 
 const struct command command_table[] = {
     {"", "", "the host at a glance: the largest processes and pools",
-        "One row for each process or pool, largest first, with the first finding of "
-        "each.\n"
+        "One row for each process or pool, largest first, with its gravest finding, or\n"
+        "the number of notes (findings of level info) when none asks for action. The\n"
+        "resident figure of a pool without a pss counts shared pages for each process.\n"
         "Heaps are not walked for this: explain a row by its name or pid to see inside.",
         LOOK | OPTION_FAIL_ON | OPTION_ROOT, 0, 0, cmd_overview},
     {"explain", "TARGET", "where the memory of one process, pool, unit or container goes",

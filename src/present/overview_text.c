@@ -246,6 +246,27 @@ static void left_out_line(struct page *page, const struct grid *grid,
     buffer_release(&text);
 }
 
+/*
+ * Without the Pss of each member a pool's resident is the sum of Rss: larger than what
+ * explain shows, which counts a shared page once.
+ */
+static bool any_sum_of_rss(const struct overview *overview, size_t shown)
+{
+    for (size_t i = 0; i < shown; i++) {
+        const struct layer *layers = overview->rows[i].snapshot.layers;
+        bool resident_known;
+        bool pss_known;
+
+        (void)layer_bytes(&layers[LAYER_RESIDENT], &resident_known);
+        (void)layer_bytes(&layers[LAYER_PSS], &pss_known);
+        if (overview->rows[i].snapshot.facts->process_count > 1 && resident_known &&
+            !pss_known) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void present_overview_text(const struct overview *overview,
     const struct present_style *style, struct buffer *buffer)
 {
@@ -270,5 +291,11 @@ void present_overview_text(const struct overview *overview,
     page_end_line(&page);
     left_out_line(&page, &grid, COLUMN_EMPTY, "not read here, see strata explain NAME");
     left_out_line(&page, &grid, COLUMN_NO_ROOM, "no room, see --width or strata --json");
+    if (any_sum_of_rss(overview, shown)) {
+        page_paragraph(&page, INK_DIM,
+            "resident of several processes without pss: the sum of their Rss, shared "
+            "pages counted for each",
+            0);
+    }
     gap_text(&page, overview->host);
 }

@@ -117,6 +117,26 @@ static void counts_rows_that_do_not_fit(void **state)
     buffer_release(&buffer);
 }
 
+/* The pool's resident was larger than what explain showed, and nothing said why. */
+static void r_a_sum_of_rss_is_told(void **state)
+{
+    static const char note[] = "without pss: the sum of their Rss";
+    struct present_style style = {.utf8 = true, .width = 100};
+    struct buffer buffer;
+
+    (void)state;
+    buffer_init(&buffer);
+    present_overview_text(&overview, &style, &buffer);
+    assert_null(strstr(buffer_text(&buffer), note));
+    buffer_reset(&buffer);
+    for (size_t i = 0; i < 4; i++) {
+        rows[i].snapshot.layers[LAYER_PSS].state = FACT_ABSENT;
+    }
+    present_overview_text(&overview, &style, &buffer);
+    assert_non_null(strstr(buffer_text(&buffer), note));
+    buffer_release(&buffer);
+}
+
 static void writes_every_row_as_json(void **state)
 {
     struct buffer buffer;
@@ -135,6 +155,7 @@ int main(void)
         cmocka_unit_test_setup(leaves_out_columns_without_a_number, setup),
         cmocka_unit_test_setup(gives_up_columns_for_the_width, setup),
         cmocka_unit_test_setup(counts_rows_that_do_not_fit, setup),
+        cmocka_unit_test_setup(r_a_sum_of_rss_is_told, setup),
         cmocka_unit_test_setup(writes_every_row_as_json, setup),
     };
 
