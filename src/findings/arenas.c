@@ -123,8 +123,9 @@ int rule_glibc_arenas(const struct snapshot *snapshot, struct finding_list *list
             ? SEVERITY_WARN
             : SEVERITY_INFO;
     finding.summary = finding_printf(list,
-        "%zu arenas of malloc keep %s free and resident; with %d arenas the same load "
-        "would leave %s less",
+        "%zu arenas of malloc keep %s resident beyond the blocks in use; with %d arenas "
+        "the "
+        "same load would leave %s less",
         sum.estimate.arenas, quantity_bytes(sum.estimate.retained_bytes, false).text,
         (int)CAP, quantity_range(low, high, false).text);
     finding.reasoning = finding_printf(list,
@@ -134,7 +135,7 @@ int rule_glibc_arenas(const struct snapshot *snapshot, struct finding_list *list
         "sqrt(%d/%.1f) = %.0f %% of their sum; blocks in use stay as they are. The "
         "price: "
         "threads wait for each other in malloc, which programs that do little else "
-        "notice",
+        "notice. malloc_trim gives back from the same memory: do not add the two",
         (int)CAP, sum.estimate.even_arenas, (int)CAP, sum.estimate.even_arenas,
         sum.estimate.retained_bytes > 0
             ? 100.0 * arena_cap_kept_share(CAP, sum.estimate.even_arenas)

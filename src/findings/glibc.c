@@ -131,7 +131,7 @@ int rule_glibc_retained(const struct snapshot *snapshot, struct finding_list *li
         number_add(total.trim_gain_bytes, total.plus_minus_bytes), CONFIDENCE_MEASURED);
     finding.fix = retained_fix(list, snapshot, &total);
     finding.verify = finding_printf(list,
-        "strata explain %s: free_resident is smaller by that much, in_use is the same",
+        "strata explain %s: less is free and resident by that much, in use is the same",
         fix_target(list, snapshot));
     return finding_push(list, &finding);
 }

@@ -205,13 +205,11 @@ int rule_php_chunk_cliff(const struct snapshot *snapshot, struct finding_list *l
     finding_add_bytes(&finding, "real", cliff.real_bytes);
     finding_add_bytes(&finding, "free_pages", cliff.free_bytes);
     finding_add_bytes(&finding, "free_resident", cliff.free_resident_bytes);
-    finding.fix =
-        "# read or build large values in pieces below 1,040,384 bytes (255 pages), or "
-        "above\n"
-        "# 2,093,056, where PHP maps each block alone; or set memory_limit by real:\n"
-        "memory_limit = 2 x what the data weighs";
+    finding.fix = "# read or build large values in pieces below 1,040,384 bytes\n"
+                  "# (255 pages), or above 2,093,056, where PHP maps each alone;\n"
+                  "# or set memory_limit by real, twice what the data weighs";
     finding.verify =
-        finding_printf(list, "strata explain %s: half_chunks falls, real comes near used",
+        finding_printf(list, "strata explain %s: fewer half chunks, real comes near used",
             fix_target(list, snapshot));
     return finding_push(list, &finding);
 }

@@ -133,9 +133,8 @@ int rule_untouched_reservation(const struct snapshot *snapshot, struct finding_l
     finding_add_count(&finding, "blocks", blocks.blocks);
     finding_add_bytes(&finding, "largest_block", blocks.largest.size_bytes);
     finding_add_bytes(&finding, "largest_block_resident", blocks.largest.resident_bytes);
-    finding.fix =
-        "# nothing to free; for a limit, add this to resident: it may be used later\n"
-        "# smaller buffers in the program's configuration make it smaller";
+    finding.fix = "# nothing to free; a limit must leave room for it: it may be used\n"
+                  "# smaller buffers in the program's configuration make it smaller";
     finding.verify = finding_printf(list,
         "strata explain %s: tracked may exceed resident by this much",
         fix_target(list, snapshot));
