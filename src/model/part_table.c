@@ -69,7 +69,8 @@ const struct part_name part_table[PART_KIND_COUNT] = {
     [PART_STATUS_ANON] = {"anon", "anonymous, owner not known"},
     [PART_STATUS_FILE] = {"file", "pages of files"},
     [PART_STATUS_SHMEM] = {"shmem", "shared memory"},
-    [PART_SHARED_OUTSIDE] = {"shared-outside", "shared with others: their share"},
+    [PART_SHARED_OUTSIDE] = {"shared-outside",
+        "shared with processes outside: their share"},
     [PART_CHARGED_ANON] = {"charged-anon", "anonymous memory"},
     [PART_CHARGED_FILE] = {"charged-file", "page cache"},
     [PART_CHARGED_SHMEM] = {"charged-shmem", "shared memory and tmpfs"},
@@ -83,5 +84,5 @@ const struct part_name part_table[PART_KIND_COUNT] = {
     [PART_CHARGED_SOCK] = {"charged-sock", "network buffers"},
     [PART_CHARGED_KERNEL_OTHER] = {"charged-kernel-other", "other kernel memory"},
     [PART_CHARGED_HUGETLB] = {"charged-hugetlb", "hugetlbfs pages"},
-    [PART_CHARGED_REST] = {"charged-rest", "charged, in no class of memory.stat"},
+    [PART_CHARGED_REST] = {"charged-rest", "in no class of memory.stat"},
 };
