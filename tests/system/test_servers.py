@@ -27,6 +27,7 @@ class Servers(unittest.TestCase):
                 self.assertEqual(sum(part["bytes"] for part in layer["parts"]), layer["bytes"],
                                  layer["id"])
         residual = tool.layer(report, "residual")
+        print(f"residual {residual['bytes']} bytes of {before}, {len(tool.layer(report, 'resident')['parts'])} parts")
         self.assertLessEqual(abs(residual["bytes"]), LARGEST_RESIDUAL * before, residual)
         return report
 
