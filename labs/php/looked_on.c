@@ -148,6 +148,7 @@ bool looked_on_start(struct lab *lab, struct looked_on *php, const char *script,
     lab->php_text[0] = '\0';
     int error = connect_php(php, arguments);
     if (error == ENOENT) {
+        unlink(php->script);
         lab_note_php_missing(lab);
         php->pid = -1;
         looked_on_end(lab, php);
@@ -157,7 +158,9 @@ bool looked_on_start(struct lab *lab, struct looked_on *php, const char *script,
         lab_die(strerror(error));
     }
     go_on(php);
-    if (!read_to_stop(lab, php)) {
+    bool stopped = read_to_stop(lab, php);
+    unlink(php->script); /* it is compiled, and a lab that dies leaves no file */
+    if (!stopped) {
         lab_die("PHP ended before its first point");
     }
     return true;
@@ -211,5 +214,4 @@ void looked_on_end(struct lab *lab, struct looked_on *php)
     if (php->pid > 0) {
         waitpid(php->pid, NULL, 0);
     }
-    unlink(php->script);
 }
