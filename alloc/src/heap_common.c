@@ -7,12 +7,12 @@
  *
  * One thread at a time.
  */
-#include "free_list.h"
 #include "heap_common.h"
 
 #include <errno.h>
 #include <string.h>
 
+#include "free_list.h"
 #include "os.h"
 
 void strata__heap_init(
