@@ -240,6 +240,44 @@ static void many_threads(void **state)
     assert_int_equal(stats.resident_bytes, 0);
 }
 
+static void *hammer(void *stop)
+{
+    while (!__atomic_load_n((int *)stop, __ATOMIC_RELAXED)) {
+        uint64_t *blocks[8];
+        for (size_t i = 0; i < 8; i++) {
+            blocks[i] = strata__front_alloc(64);
+            *blocks[i] = (uint64_t)(uintptr_t)&blocks[i];
+        }
+        for (size_t i = 0; i < 8; i++) {
+            assert_int_equal(*blocks[i], (uintptr_t)&blocks[i]);
+            strata__front_free(blocks[i]);
+        }
+    }
+    return NULL;
+}
+
+/* A table is emptied under the feet of the sequences that use it: without the barrier a
+ * block would be handed out twice, or come back twice. */
+static void tables_are_drained_all_the_time(void **state)
+{
+    (void)state;
+    pthread_t threads[2];
+    int stop = 0;
+    unsigned long drains = test_setting("STRATA_TEST_OPS", 60000) / 4;
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, hammer, &stop), 0);
+    }
+    for (unsigned long i = 0; i < drains; i++) {
+        strata__percpu_drain(1);
+    }
+    __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+    for (size_t i = 0; i < 2; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    strata__front_trim();
+    strata__front_check();
+}
+
 static int start_tables(void **state)
 {
     (void)state;
@@ -252,6 +290,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_thread),
         cmocka_unit_test(many_threads),
+        cmocka_unit_test(tables_are_drained_all_the_time),
     };
     int failed = cmocka_run_group_tests_name("central lists only", tests, NULL, NULL);
     return failed +

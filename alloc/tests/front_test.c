@@ -12,6 +12,7 @@
 #include "decay.h"
 #include "front.h"
 #include "large.h"
+#include "metadata.h"
 #include "os.h"
 #include "percpu.h"
 #include "units.h"
@@ -253,6 +254,18 @@ static void units_coalesce_and_split(void **state)
     assert_int_equal(after.dirty_bytes, 8 * PAGE);
     strata__units_check();
     strata__units_give(aligned, 2);
+    /* A clean span that joins a dirty one is dirty, on either side. */
+    char *four = strata__units_take(4, 1);
+    for (size_t i = 0; i < 4; i++) {
+        *strata__unitmap_touched(four + i * UNIT) = 0;
+    }
+    *strata__unitmap_touched(four + 2 * UNIT) = 0x00ff;
+    strata__units_give(four + 2 * UNIT, 1);
+    strata__units_give(four + UNIT, 1);
+    strata__units_check();
+    strata__units_give(four + 3 * UNIT, 1);
+    strata__units_give(four, 1);
+    strata__units_check();
     assert_int_equal(strata__units_purge(UINT32_MAX, 0), 8 * PAGE);
     strata__units_check();
     strata__units_get_stats(&after);
@@ -402,6 +415,22 @@ static void free_large_twice(void)
     strata__front_free(block);
 }
 
+/* Who gives a descriptor back can have a shorter one, although the system gives nothing:
+ * so an empty slab can always become a free span. */
+static void a_descriptor_given_is_a_descriptor_had(void **state)
+{
+    (void)state;
+    void *longer = strata__metadata_take(STRATA__METADATA_MAX);
+    assert_non_null(longer);
+    test_os_install(1, 1);
+    while (strata__metadata_take(64) != NULL) {
+    }
+    strata__metadata_give(longer, STRATA__METADATA_MAX);
+    void *shorter = strata__metadata_take(64);
+    test_os_remove();
+    assert_ptr_equal(shorter, longer);
+}
+
 static void leave_quietly(void *block)
 {
     (void)block;
@@ -456,6 +485,7 @@ int main(void)
         cmocka_unit_test(tails_wait_for_the_second_look),
         cmocka_unit_test(cpus_keep_blocks_and_give_them_up),
         cmocka_unit_test(misuse_is_fatal),
+        cmocka_unit_test(a_descriptor_given_is_a_descriptor_had),
     };
     int failed = cmocka_run_group_tests_name("central lists only", tests, NULL, NULL);
     return failed +
