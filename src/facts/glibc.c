@@ -20,8 +20,8 @@
 #include "facts/glibc_tcache.h"
 #include "facts_types/facts.h"
 
-/* Enough to load all that is mapped and writable several times over. */
-static uint64_t window_budget(const struct process_facts *process)
+/* Windows that cover all that is mapped and writable. */
+static uint64_t count_windows(const struct process_facts *process)
 {
     uint64_t windows = 0;
 
@@ -31,18 +31,21 @@ static uint64_t window_budget(const struct process_facts *process)
             windows += (mapping->end - mapping->start) / HEAP_WINDOW_BYTES + 1;
         }
     }
-    return GLIBC_WINDOWS_EXTRA + windows * GLIBC_WINDOWS_FACTOR;
+    return windows;
 }
 
 static int init_reader(struct glibc_reader *reader, struct memory *memory,
     struct region *region, struct process_facts *process)
 {
+    const uint64_t windows = count_windows(process);
     int result;
 
     *reader = (struct glibc_reader){.memory = memory,
         .process = process,
         .region = region,
-        .loads_left = window_budget(process),
+        .loads_left = GLIBC_WINDOWS_EXTRA + windows * GLIBC_WINDOWS_FACTOR,
+        .sweep_bytes_left = ((uint64_t)GLIBC_SWEEP_EXTRA_MIB << 20) +
+                            windows * HEAP_WINDOW_BYTES * GLIBC_SWEEP_FACTOR,
         .links_left = GLIBC_CHASE_LINKS};
     result = heap_window_init(&reader->window, memory);
     if (result == 0) {

@@ -42,6 +42,8 @@ static const char why_sum[] = "its heaps do not add up to what it holds";
 static const char why_budget[] = "the process has more heap than one reading may cover";
 static const char why_top[] = "its top is no chunk";
 static const char why_gone[] = "its memory went away while it was read";
+static const char why_long[] =
+    "its lists of freed blocks lead to and fro for longer than one reading may follow";
 static const char why_list[] = "its lists of freed blocks lead to places that are none";
 
 int glibc_arena_reader_init(
@@ -75,6 +77,7 @@ struct attempt {
     uint64_t address;
     uint8_t state[GLIBC_STATE_MAXIMUM_BYTES];
     struct glibc_arena sums;
+    uint64_t hidden_bytes; /* counted as in use, but perhaps in fast bins */
     enum outcome outcome;
     const char *why; /* NULL when it closed */
 };
@@ -210,15 +213,46 @@ static void close_sums(struct glibc_arena_reader *arenas, struct glibc_arena *su
     find_pin(walk, sums);
 }
 
+/*
+ * The extent to walk next: the one where most lists of fast bins wait, since a list that ascends
+ * may go through the heaps in any order; else the lowest. NULL: all were walked.
+ */
+static struct glibc_extent *next_extent(struct glibc_arena_reader *arenas, size_t *lowest)
+{
+    struct glibc_extents *extents = &arenas->extents;
+    struct glibc_extent *best = NULL;
+    uint32_t most = 0;
+
+    for (uint32_t bin = 0; bin < GLIBC_FAST_BIN_COUNT; bin++) {
+        struct glibc_extent *extent = glibc_extents_at(extents, arenas->sweep.next[bin]);
+        if (extent != NULL && !extent->walked) {
+            const uint32_t waiting =
+                glibc_fast_sweep_waiting(&arenas->sweep, extent->base, extent->end);
+            best = waiting > most ? extent : best;
+            most = waiting > most ? waiting : most;
+        }
+    }
+    while (*lowest < extents->count && extents->items[*lowest].walked) {
+        ++*lowest;
+    }
+    return best != NULL || *lowest == extents->count ? best : &extents->items[*lowest];
+}
+
 /* Walks every extent. 0, or as glibc_walk_extent(). */
 static int walk_extents(struct glibc_arena_reader *arenas, struct attempt *attempt)
 {
     struct glibc_walk *walk = &arenas->walk;
     struct glibc_arena *sums = &attempt->sums;
+    struct glibc_extent *next;
+    size_t lowest = 0;
 
     for (size_t i = 0; i < arenas->extents.count; i++) {
-        struct glibc_extent extent = arenas->extents.items[i];
+        arenas->extents.items[i].walked = false;
+    }
+    while ((next = next_extent(arenas, &lowest)) != NULL) {
+        struct glibc_extent extent = *next;
         int result = glibc_walk_extent(walk, &extent);
+        next->walked = true;
         if (result == 0) {
             extent.end = walk->extent.end; /* top may have grown */
             result = add_pages(arenas, &extent, walk->top_run_start, sums);
@@ -226,7 +260,6 @@ static int walk_extents(struct glibc_arena_reader *arenas, struct attempt *attem
         if (result < 0) {
             return result;
         }
-        walk->slot_offset += extent.end - extent.base;
         sums->overhead_bytes += extent.start - extent.base;
         sums->in_use_bytes += walk->stop - extent.start;
         sums->held_bytes += extent.end - extent.base;
@@ -236,6 +269,7 @@ static int walk_extents(struct glibc_arena_reader *arenas, struct attempt *attem
     }
     close_sums(arenas, sums);
     sums->heap_count = arenas->extents.count;
+    attempt->hidden_bytes = walk->position.sums.hidden_bytes;
     return 0;
 }
 
@@ -245,15 +279,12 @@ static void begin_walk(struct glibc_arena_reader *arenas, const struct attempt *
     struct glibc_walk *walk = &arenas->walk;
     const uint64_t top = walk->top, top_bytes = walk->top_bytes;
 
-    /* The slots of the walk before stay in the other half. */
-    for (size_t i = 0; i < GLIBC_WALK_SLOTS; i++) {
-        arenas->slots[GLIBC_WALK_SLOTS + i] = arenas->slots[i];
-        arenas->slots[i] = 0;
-    }
+    memset(arenas->slots, 0, GLIBC_WALK_SLOTS * sizeof(*arenas->slots));
     *walk = (struct glibc_walk){
         .reader = arenas->reader,
         .arena = attempt->address,
-        .fast = &arenas->fast,
+        .sweep = &arenas->sweep,
+        .hidden_sizes = glibc_fast_sweep_cut_sizes(&arenas->sweep),
         .rewinds_left = GLIBC_WALK_REWINDS,
         .top = top,
         .top_bytes = top_bytes,
@@ -291,8 +322,15 @@ static int read_lists(struct glibc_arena_reader *arenas, struct attempt *attempt
     struct glibc_arena *sums = &attempt->sums;
     const uint64_t held = held_of(reader, attempt->state);
     struct glibc_bin_sums bins;
-    int result = glibc_bins_read(reader, attempt->address, attempt->state, &bins);
+    int result = glibc_fast_sweep_finish(&arenas->sweep);
 
+    if (result == 0) {
+        result = glibc_bins_read(reader, attempt->address, attempt->state, &bins);
+    }
+    if (result < 0) {
+        return result;
+    }
+    attempt->hidden_bytes = arenas->sweep.cut_bins != 0 ? held : 0;
     *sums = (struct glibc_arena){.address = attempt->address,
         .main = true,
         .contiguous = sums->contiguous,
@@ -315,6 +353,35 @@ static int read_lists(struct glibc_arena_reader *arenas, struct attempt *attempt
     return result;
 }
 
+/*
+ * Walks the heaps while the fast bins that ascend are followed. When that was not enough, for
+ * lists that lead to and fro, they are followed to their ends and the heaps walked again.
+ */
+static int walk_with_lists(struct glibc_arena_reader *arenas, struct attempt *attempt)
+{
+    struct glibc_fast_sweep *sweep = &arenas->sweep;
+    const struct glibc_arena none = attempt->sums;
+    const uint32_t cut_bins = sweep->cut_bins;
+    int result;
+
+    /* The slots of the attempt before stay in the other half. */
+    memcpy(arenas->slots + GLIBC_WALK_SLOTS, arenas->slots,
+        GLIBC_WALK_SLOTS * sizeof(*arenas->slots));
+    begin_walk(arenas, attempt);
+    result = walk_extents(arenas, attempt);
+    if (result < 0 || sweep->torn ||
+        (glibc_fast_sweep_ended(sweep) && !sweep->late && sweep->cut_bins == cut_bins)) {
+        return result;
+    }
+    result = glibc_fast_sweep_finish(sweep);
+    if (result < 0) {
+        return result;
+    }
+    attempt->sums = none;
+    begin_walk(arenas, attempt);
+    return walk_extents(arenas, attempt);
+}
+
 /* Top, heaps, fast bins, chunks. 0 when all were read, whether or not they agree. */
 static int read_parts(struct glibc_arena_reader *arenas, struct attempt *attempt)
 {
@@ -334,12 +401,12 @@ static int read_parts(struct glibc_arena_reader *arenas, struct attempt *attempt
         attempt->why = arenas->extents.why;
         return listed;
     }
-    result = glibc_fast_read(reader, attempt->state, &arenas->fast);
+    glibc_fast_sweep_begin(&arenas->sweep, reader, attempt->state, &arenas->fast);
+    result = glibc_fast_sweep_down(&arenas->sweep);
     if (result < 0) {
         return result;
     }
-    begin_walk(arenas, attempt);
-    result = listed < 0 ? listed : walk_extents(arenas, attempt);
+    result = listed < 0 ? listed : walk_with_lists(arenas, attempt);
     return result == -EXDEV ? read_lists(arenas, attempt) : result;
 }
 
@@ -353,9 +420,9 @@ static void judge_parts(
     } else if (attempt->sums.held_bytes != held_of(arenas->reader, attempt->state)) {
         attempt->outcome = OUTCOME_UNFIT;
         attempt->why = why_sum;
-    } else if (arenas->fast.torn || arenas->fast.cut) {
+    } else if (arenas->sweep.torn || arenas->sweep.cut_bins != 0) {
         attempt->outcome = OUTCOME_LISTS;
-        attempt->why = arenas->fast.torn ? why_list : why_budget;
+        attempt->why = arenas->sweep.torn ? why_list : why_long;
     } else {
         attempt->outcome = OUTCOME_CLOSED;
     }
@@ -471,7 +538,12 @@ static int use_attempt(struct glibc_arena_reader *arenas, const struct attempt *
             .in_use_bytes = held,
             .resident_state = FACT_ABSENT};
     }
-    arena->plus_minus_bytes = attempt->outcome == OUTCOME_CLOSED ? 0 : held;
+    arena->plus_minus_bytes = held;
+    if (attempt->outcome == OUTCOME_CLOSED) {
+        arena->plus_minus_bytes = 0;
+    } else if (attempt->outcome == OUTCOME_LISTS && !arenas->sweep.torn) {
+        arena->plus_minus_bytes = attempt->hidden_bytes;
+    }
     arena->state = verdicts[attempt->outcome];
     use_header(reader, attempt, arena);
     if (attempt->why != NULL) {
@@ -501,7 +573,8 @@ static void narrow(const struct glibc_arena_reader *arenas, const struct attempt
         UNCERTAINTY_FACTOR *
             (changed_bytes(arenas) + distance(last->sums.top_bytes, before->top_bytes) +
                 distance(last->sums.held_bytes, before->held_bytes)) +
-        distance(held_of(arenas->reader, last->state), last->sums.held_bytes);
+        distance(held_of(arenas->reader, last->state), last->sums.held_bytes) +
+        last->hidden_bytes;
     limit_uncertainty(arena);
 }
 

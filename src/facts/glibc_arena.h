@@ -10,6 +10,7 @@
 struct glibc_arena_reader {
     struct glibc_reader *reader;
     struct glibc_fast_set fast;
+    struct glibc_fast_sweep sweep; /* of the arena that is being read */
     struct glibc_extents extents;
     struct glibc_walk walk;
     uint64_t *slots; /* of the last walk and of the one before */

@@ -1,16 +1,17 @@
 /*
- * glibc_fast.c - follows the fast bins of an arena.
+ * glibc_fast.c - the set of the chunks of an arena that are in fast bins.
  *
  * A chunk in a fast bin keeps its in-use mark, so that its neighbours do not merge with
  * it; only the list tells. malloc_trim() merges them first (malloc_consolidate()), so the
- * walker must know each one. Links are single, last in first out, and mangled from 2.32 on.
+ * walker must know each one. There may be millions: one bit for each place where a chunk may
+ * begin, in pieces of a megabyte of heap that are found by hash. glibc_fast_sweep.c fills it.
  */
 #include "facts/glibc_fast.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-enum { LINK_OFFSET = GLIBC_CHUNK_HEADER_BYTES, SIZE_OFFSET = 8, WORD_BITS = 64 };
+enum { WORD_BITS = 64 };
 
 int glibc_fast_init(struct glibc_fast_set *set)
 {
@@ -30,7 +31,7 @@ void glibc_fast_release(struct glibc_fast_set *set)
     *set = (struct glibc_fast_set){0};
 }
 
-static void reset(struct glibc_fast_set *set)
+void glibc_fast_reset(struct glibc_fast_set *set)
 {
     if (set->piece_count > 0) {
         memset(set->slots, 0, GLIBC_FAST_SLOTS * sizeof(struct glibc_fast_piece *));
@@ -38,8 +39,6 @@ static void reset(struct glibc_fast_set *set)
     set->piece_count = 0;
     set->count = 0;
     set->bytes = 0;
-    set->torn = false;
-    set->cut = false;
 }
 
 /* The slot of the piece with number, or the free one where it would be. */
@@ -54,16 +53,12 @@ static struct glibc_fast_piece **slot_of(
     return &set->slots[slot];
 }
 
-/* A cleared piece for number; NULL: no memory, or the set is full (cut). */
+/* A cleared piece for number; NULL: no memory. */
 static struct glibc_fast_piece *add_piece(
     struct glibc_fast_set *set, struct glibc_fast_piece **slot, uint64_t number)
 {
     struct glibc_fast_piece *piece;
 
-    if (set->piece_count == GLIBC_FAST_PIECES) {
-        set->cut = true;
-        return NULL;
-    }
     if (set->piece_count == set->piece_capacity) {
         piece = malloc(sizeof(*piece));
         if (piece == NULL) {
@@ -78,7 +73,7 @@ static struct glibc_fast_piece *add_piece(
     return piece;
 }
 
-static int add(struct glibc_fast_set *set, uint64_t address, uint64_t bytes)
+int glibc_fast_add(struct glibc_fast_set *set, uint64_t address, uint64_t bytes)
 {
     const uint64_t number = address / GLIBC_FAST_PIECE_BYTES;
     const uint64_t place = address % GLIBC_FAST_PIECE_BYTES / GLIBC_CHUNK_ALIGN;
@@ -87,14 +82,16 @@ static int add(struct glibc_fast_set *set, uint64_t address, uint64_t bytes)
     struct glibc_fast_piece *piece = *slot;
 
     if (piece == NULL) {
+        if (set->piece_count == GLIBC_FAST_PIECES) {
+            return -EBUSY;
+        }
         piece = add_piece(set, slot, number);
         if (piece == NULL) {
-            return set->cut ? 0 : -ENOMEM;
+            return -ENOMEM;
         }
     }
     if ((piece->bits[place / WORD_BITS] & bit) != 0) {
-        set->torn = true; /* a ring, or two lists that share a chunk */
-        return 0;
+        return -EEXIST;
     }
     piece->bits[place / WORD_BITS] |= bit;
     set->count++;
@@ -147,75 +144,4 @@ uint64_t glibc_fast_next(
         address = (number + 1) * GLIBC_FAST_PIECE_BYTES;
     }
     return limit;
-}
-
-/* Errors that say something of the list, not of our access to the target. */
-static bool is_torn(int result)
-{
-    return result == -EFAULT || result == -ENODATA;
-}
-
-/* The size and the next chunk of the chunk at address. */
-static int read_chunk(
-    struct glibc_reader *reader, uint64_t address, uint64_t *bytes, uint64_t *next)
-{
-    uint64_t header = 0, link = 0;
-    int result = address % GLIBC_CHUNK_ALIGN != 0
-                     ? -EFAULT
-                     : page_cache_word(&reader->cache, address + SIZE_OFFSET, &header);
-
-    if (result == 0) {
-        result = page_cache_word(&reader->cache, address + LINK_OFFSET, &link);
-    }
-    *bytes = header & ~(uint64_t)GLIBC_SIZE_BITS;
-    *next = glibc_plain_link(reader->layout, address + LINK_OFFSET, link);
-    return result;
-}
-
-static int follow(struct glibc_reader *reader, uint64_t chunk, uint64_t chunk_bytes,
-    struct glibc_fast_set *set)
-{
-    while (chunk != 0 && !set->torn && !set->cut) {
-        uint64_t bytes, next;
-        int result =
-            reader->links_left == 0 ? -EBUSY : read_chunk(reader, chunk, &bytes, &next);
-        if (result == -EBUSY) {
-            set->cut = true;
-            return 0;
-        }
-        if (is_torn(result) || (result == 0 && bytes != chunk_bytes)) {
-            set->torn = true;
-            return 0;
-        }
-        if (result == 0) {
-            result = add(set, chunk, chunk_bytes);
-        }
-        if (result < 0) {
-            return result;
-        }
-        reader->links_left--;
-        chunk = next;
-    }
-    return 0;
-}
-
-int glibc_fast_read(
-    struct glibc_reader *reader, const uint8_t *state, struct glibc_fast_set *set)
-{
-    const uint32_t heads = reader->layout->state.fast_bins;
-
-    reset(set);
-    if (heads == 0) {
-        return 0;
-    }
-    page_cache_reset(&reader->cache);
-    for (uint32_t bin = 0; bin < GLIBC_FAST_BIN_COUNT; bin++) {
-        const uint64_t chunk = glibc_word(state + heads + bin * sizeof(uint64_t));
-        int result = follow(
-            reader, chunk, GLIBC_CHUNK_MINIMUM_BYTES + bin * GLIBC_CHUNK_ALIGN, set);
-        if (result < 0) {
-            return result;
-        }
-    }
-    return 0;
 }

@@ -24,20 +24,20 @@ struct glibc_fast_set {
     size_t piece_capacity;
     uint64_t count;
     uint64_t bytes;
-    bool torn; /* a list ended in nowhere: the arena is busy, or damaged */
-    bool cut;  /* more chunks than may be remembered, or too many pages to read */
 };
 
 /* 0 or -ENOMEM; release after either. */
 int glibc_fast_init(struct glibc_fast_set *set);
 void glibc_fast_release(struct glibc_fast_set *set);
 
+/* Forgets all chunks. */
+void glibc_fast_reset(struct glibc_fast_set *set);
+
 /*
- * Follows the fast bins whose heads are in state, a copy of the malloc_state. Torn and cut
- * lists are no failure: what was found is kept. 0, -ENOMEM or -errno of the memory.
+ * Adds the chunk at address, a multiple of GLIBC_CHUNK_ALIGN. 0; -EEXIST for one that is in the
+ * set; -EBUSY when the set covers all the memory that it may; -ENOMEM.
  */
-int glibc_fast_read(
-    struct glibc_reader *reader, const uint8_t *state, struct glibc_fast_set *set);
+int glibc_fast_add(struct glibc_fast_set *set, uint64_t address, uint64_t bytes);
 
 bool glibc_fast_has(const struct glibc_fast_set *set, uint64_t address);
 

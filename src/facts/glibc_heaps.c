@@ -142,6 +142,25 @@ static int list_heap(struct glibc_reader *reader, uint64_t arena, uint64_t heap,
     return extent->start < extent->end ? 0 : -EBADMSG;
 }
 
+static int compare_bases(const void *left, const void *right)
+{
+    const struct glibc_extent *a = left, *b = right;
+
+    return (a->base > b->base) - (a->base < b->base);
+}
+
+/* By address, and how much of the arena lies below each. */
+static void sort(struct glibc_extents *extents)
+{
+    uint64_t bytes = 0;
+
+    qsort(extents->items, extents->count, sizeof(*extents->items), compare_bases);
+    for (size_t i = 0; i < extents->count; i++) {
+        extents->items[i].slot_offset = bytes;
+        bytes += extents->items[i].end - extents->items[i].base;
+    }
+}
+
 static int list_heaps(struct glibc_reader *reader, uint64_t arena, const uint8_t *state,
     uint64_t top, struct glibc_extents *extents)
 {
@@ -169,6 +188,7 @@ static int list_heaps(struct glibc_reader *reader, uint64_t arena, const uint8_t
         }
         heap = previous;
     } while (heap != 0);
+    sort(extents);
     return 0;
 }
 
@@ -185,4 +205,20 @@ int glibc_extents_list(struct glibc_reader *reader, uint64_t address,
         return list_pieces(reader, state, top, top_bytes, extents);
     }
     return list_main(reader, state, top, top_bytes, extents);
+}
+
+static int compare_address(const void *key, const void *item)
+{
+    const uint64_t address = *(const uint64_t *)key;
+    const struct glibc_extent *extent = item;
+
+    return address < extent->base ? -1 : address >= extent->end;
+}
+
+struct glibc_extent *glibc_extents_at(
+    const struct glibc_extents *extents, uint64_t address)
+{
+    return extents->count == 0 ? NULL
+                               : bsearch(&address, extents->items, extents->count,
+                                     sizeof(*extents->items), compare_address);
 }

@@ -23,6 +23,8 @@ enum {
     LARGEST_REWIND = 4,
     TOP_READS = 8,
     FENCE_BYTES = GLIBC_CHUNK_HEADER_BYTES,
+    SIZE_BITS = 64,
+    EDGE_BYTES = GLIBC_CHUNK_ALIGN, /* a chunk here has its size in view, not its link */
     /* A plain chunk has exactly the first of these bits set. */
     PLAIN_MASK = GLIBC_PREV_IN_USE | GLIBC_IS_MMAPPED | 8,
     FREE_MASK = GLIBC_IS_MMAPPED | 8,
@@ -73,7 +75,7 @@ int glibc_walk_read_top(
 static uint64_t *slot_of(struct glibc_walk *walk, uint64_t address)
 {
     const uint64_t index =
-        (address - walk->extent.start + walk->slot_offset) / walk->slot_bytes;
+        (address - walk->extent.start + walk->extent.slot_offset) / walk->slot_bytes;
 
     return &walk->slots[index < GLIBC_WALK_SLOTS ? index : GLIBC_WALK_SLOTS - 1];
 }
@@ -136,6 +138,14 @@ static int extend_run(struct glibc_walk *walk, uint64_t start, uint64_t end)
     return 0;
 }
 
+/* size, when it is one of the hidden sizes: a bit for each GLIBC_CHUNK_ALIGN bytes. */
+static uint64_t hidden_of(uint64_t hidden_sizes, uint64_t size)
+{
+    const uint64_t units = size / GLIBC_CHUNK_ALIGN;
+
+    return units < SIZE_BITS && (hidden_sizes >> units & 1) != 0 ? size : 0;
+}
+
 /*
  * The loop that everything else is built around: passes over chunks in use that lie
  * above chunks in use, up to limit or to the first chunk that needs a closer look.
@@ -146,7 +156,9 @@ static void pass_plain_chunks(struct glibc_walk *walk, uint64_t limit)
     const uint64_t start = walk->reader->window.start;
     const uint64_t tcache_bytes = walk->reader->layout->tcache.chunk_bytes;
     const uint64_t fast = walk->next_fast;
+    const uint64_t hidden_sizes = walk->hidden_sizes;
     uint64_t at = walk->position.at, previous = walk->position.previous, chunks = 0;
+    uint64_t hidden_bytes = 0;
 
     while (at < limit) {
         const uint64_t header = glibc_word(data + (at - start) + SIZE_OFFSET);
@@ -155,6 +167,7 @@ static void pass_plain_chunks(struct glibc_walk *walk, uint64_t limit)
             at >= fast || size == tcache_bytes) {
             break;
         }
+        hidden_bytes += hidden_of(hidden_sizes, size);
         previous = at;
         at += size;
         chunks++;
@@ -162,6 +175,7 @@ static void pass_plain_chunks(struct glibc_walk *walk, uint64_t limit)
     walk->position.at = at;
     walk->position.previous = previous;
     walk->position.sums.chunks += chunks;
+    walk->position.sums.hidden_bytes += hidden_bytes;
 }
 
 static int misfit(struct glibc_walk *walk, uint64_t header)
@@ -183,7 +197,7 @@ static int take_free_below(struct glibc_walk *walk, const uint8_t *chunk)
 {
     struct glibc_position *position = &walk->position;
     const uint64_t size = position->at - position->previous;
-    const bool was_fast = glibc_fast_has(walk->fast, position->previous);
+    const bool was_fast = glibc_fast_has(walk->sweep->set, position->previous);
 
     if (position->previous == 0 || glibc_word(chunk) != size || was_fast) {
         return misfit(walk, glibc_word(chunk));
@@ -251,7 +265,7 @@ static void find_next_fast(struct glibc_walk *walk)
     const uint64_t end = walk->reader->window.end;
 
     walk->next_fast = glibc_fast_next(
-        walk->fast, walk->position.at, end < walk->stop ? end : walk->stop);
+        walk->sweep->set, walk->position.at, end < walk->stop ? end : walk->stop);
 }
 
 /* The chunk at position.at, whatever it is. 0, or -ESTALE when it does not fit. */
@@ -293,6 +307,8 @@ static int take_chunk(struct glibc_walk *walk)
         position->sums.fast_chunks++;
     } else if (size == reader->layout->tcache.chunk_bytes) {
         take_tcache(walk, chunk);
+    } else {
+        position->sums.hidden_bytes += hidden_of(walk->hidden_sizes, size);
     }
     position->previous = position->at;
     position->at += size;
@@ -315,6 +331,9 @@ static int load_window(struct glibc_walk *walk)
     walk->checkpoints[walk->checkpoint_count % GLIBC_WALK_CHECKPOINTS] = walk->position;
     walk->checkpoint_count++;
     result = heap_window_load(&reader->window, walk->position.at, walk->extent.end);
+    if (result == 0 && !glibc_fast_sweep_ended(walk->sweep)) {
+        result = glibc_fast_sweep_view(walk->sweep, walk->position.at);
+    }
     find_next_fast(walk);
     return result;
 }
@@ -409,15 +428,16 @@ static int advance(struct glibc_walk *walk)
 {
     const struct heap_window *window = &walk->reader->window;
     const uint64_t at = walk->position.at;
+    const uint64_t edge = window->end < walk->extent.end ? EDGE_BYTES : 0;
     uint64_t limit;
 
     if (at >= walk->stop) {
         return arrive(walk);
     }
-    if (at < window->start || at >= window->end) {
+    if (at < window->start || at + edge >= window->end) {
         return load_window(walk);
     }
-    limit = window->end < walk->stop ? window->end : walk->stop;
+    limit = window->end - edge < walk->stop ? window->end - edge : walk->stop;
     pass_plain_chunks(walk, limit);
     return walk->position.at < limit ? take_chunk(walk) : 0;
 }

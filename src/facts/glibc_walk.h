@@ -3,6 +3,7 @@
 #define STRATA_FACTS_GLIBC_WALK_H
 
 #include "facts/glibc_fast.h"
+#include "facts/glibc_fast_sweep.h"
 #include "facts/glibc_reader.h"
 
 enum {
@@ -13,10 +14,12 @@ enum {
 
 /* A piece of memory that is tiled with chunks. */
 struct glibc_extent {
-    uint64_t start; /* first chunk */
-    uint64_t end;   /* end of the memory: behind top, or behind the fence posts */
-    uint64_t base;  /* where the mapping of the heap begins, heap_info included */
-    bool has_top;   /* the arena's top chunk ends it; else fence posts do */
+    uint64_t start;       /* first chunk */
+    uint64_t end;         /* end of the memory: behind top, or behind the fence posts */
+    uint64_t base;        /* where the mapping of the heap begins, heap_info included */
+    bool has_top;         /* the arena's top chunk ends it; else fence posts do */
+    bool walked;          /* in this reading */
+    uint64_t slot_offset; /* bytes of the arena's extents below this one */
 };
 
 /* What is summed up; part of a checkpoint, so plain data. */
@@ -26,7 +29,8 @@ struct glibc_sums {
     uint64_t free_chunks;
     uint64_t fast_bytes;
     uint64_t fast_chunks;
-    uint64_t fence_bytes; /* fence posts and what lies between two pieces of a heap */
+    uint64_t hidden_bytes; /* looks in use; in fast bins that were cut, perhaps */
+    uint64_t fence_bytes;  /* fence posts and what lies between two pieces of a heap */
     uint64_t largest_free_bytes;
     uint64_t run_resident_pages; /* whole present pages inside runs of free chunks */
     /* The largest run of free chunks, to see what pins the heap. */
@@ -48,7 +52,9 @@ struct glibc_position {
 struct glibc_walk {
     struct glibc_reader *reader;
     uint64_t arena; /* address of its malloc_state */
-    const struct glibc_fast_set *fast;
+    /* Lists that ascend are followed in the walk's own windows; its set is then complete. */
+    struct glibc_fast_sweep *sweep;
+    uint64_t hidden_sizes; /* glibc_fast_sweep_cut_sizes() */
     struct glibc_extent extent;
     uint64_t stop;      /* top, or the end of the extent */
     uint64_t next_fast; /* the next chunk of a fast bin in the view; its end: none */
@@ -67,7 +73,6 @@ struct glibc_walk {
     /* Free bytes of each part of the arena, to compare two walks. */
     uint64_t *slots; /* GLIBC_WALK_SLOTS, zeroed by the caller */
     uint64_t slot_bytes;
-    uint64_t slot_offset; /* of this extent among all of the arena */
 };
 
 /*
