@@ -276,6 +276,7 @@ static int walk_extents(struct glibc_arena_reader *arenas, struct attempt *attem
 static void begin_walk(struct glibc_arena_reader *arenas, const struct attempt *attempt)
 {
     const uint64_t held = held_of(arenas->reader, attempt->state);
+    const struct glibc_extents *extents = &arenas->extents;
     struct glibc_walk *walk = &arenas->walk;
     const uint64_t top = walk->top, top_bytes = walk->top_bytes;
 
@@ -285,6 +286,8 @@ static void begin_walk(struct glibc_arena_reader *arenas, const struct attempt *
         .arena = attempt->address,
         .sweep = &arenas->sweep,
         .hidden_sizes = glibc_fast_sweep_cut_sizes(&arenas->sweep),
+        .lowest = extents->items[0].base,
+        .highest = extents->items[extents->count - 1].end,
         .rewinds_left = GLIBC_WALK_REWINDS,
         .top = top,
         .top_bytes = top_bytes,

@@ -20,6 +20,7 @@
 
 enum {
     SIZE_OFFSET = 8,
+    LINK_OFFSET = GLIBC_CHUNK_HEADER_BYTES,
     LARGEST_REWIND = 4,
     TOP_READS = 8,
     FENCE_BYTES = GLIBC_CHUNK_HEADER_BYTES,
@@ -138,12 +139,27 @@ static int extend_run(struct glibc_walk *walk, uint64_t start, uint64_t end)
     return 0;
 }
 
-/* size, when it is one of the hidden sizes: a bit for each GLIBC_CHUNK_ALIGN bytes. */
-static uint64_t hidden_of(uint64_t hidden_sizes, uint64_t size)
+/*
+ * The size of the chunk at address, whose words chunk shows, when it may be in a list that was
+ * cut: when the word where its link would be leads to a place of the arena, or is the last.
+ * Zero also stands for a page that is absent.
+ */
+static uint64_t hidden_of(
+    const struct glibc_walk *walk, const uint8_t *chunk, uint64_t address, uint64_t size)
 {
     const uint64_t units = size / GLIBC_CHUNK_ALIGN;
+    uint64_t stored, next;
 
-    return units < SIZE_BITS && (hidden_sizes >> units & 1) != 0 ? size : 0;
+    if (units >= SIZE_BITS || (walk->hidden_sizes >> units & 1) == 0) {
+        return 0;
+    }
+    stored = glibc_word(chunk + LINK_OFFSET);
+    next = glibc_plain_link(walk->reader->layout, address + LINK_OFFSET, stored);
+    return stored == 0 || next == 0 ||
+                   (next % GLIBC_CHUNK_ALIGN == 0 && next >= walk->lowest &&
+                       next < walk->highest)
+               ? size
+               : 0;
 }
 
 /*
@@ -156,7 +172,7 @@ static void pass_plain_chunks(struct glibc_walk *walk, uint64_t limit)
     const uint64_t start = walk->reader->window.start;
     const uint64_t tcache_bytes = walk->reader->layout->tcache.chunk_bytes;
     const uint64_t fast = walk->next_fast;
-    const uint64_t hidden_sizes = walk->hidden_sizes;
+    const bool may_hide = walk->hidden_sizes != 0;
     uint64_t at = walk->position.at, previous = walk->position.previous, chunks = 0;
     uint64_t hidden_bytes = 0;
 
@@ -167,7 +183,9 @@ static void pass_plain_chunks(struct glibc_walk *walk, uint64_t limit)
             at >= fast || size == tcache_bytes) {
             break;
         }
-        hidden_bytes += hidden_of(hidden_sizes, size);
+        if (may_hide) {
+            hidden_bytes += hidden_of(walk, data + (at - start), at, size);
+        }
         previous = at;
         at += size;
         chunks++;
@@ -308,7 +326,7 @@ static int take_chunk(struct glibc_walk *walk)
     } else if (size == reader->layout->tcache.chunk_bytes) {
         take_tcache(walk, chunk);
     } else {
-        position->sums.hidden_bytes += hidden_of(walk->hidden_sizes, size);
+        position->sums.hidden_bytes += hidden_of(walk, chunk, walk->position.at, size);
     }
     position->previous = position->at;
     position->at += size;

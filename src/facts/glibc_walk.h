@@ -55,6 +55,8 @@ struct glibc_walk {
     /* Lists that ascend are followed in the walk's own windows; its set is then complete. */
     struct glibc_fast_sweep *sweep;
     uint64_t hidden_sizes; /* glibc_fast_sweep_cut_sizes() */
+    uint64_t lowest;       /* of all extents of the arena: where links may lead */
+    uint64_t highest;
     struct glibc_extent extent;
     uint64_t stop;      /* top, or the end of the extent */
     uint64_t next_fast; /* the next chunk of a fast bin in the view; its end: none */

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "facts/glibc.h"
+#include "facts/heap_window.h"
 #include "facts_types/facts.h"
 #include "glibc_image.h"
 
@@ -357,6 +358,113 @@ static void reads_no_more_arenas_than_it_may(void **state)
     end();
 }
 
+/* ---- lists through the whole of a heap */
+
+enum {
+    FILLED_PAIRS = 4000,
+    FILLED_SMALL = 0x20,
+    FILLED_LARGE = 0x40,
+    FILLED_PAIR = FILLED_SMALL + FILLED_LARGE
+};
+
+/* Puts chunk in front of the fast bin for its size. */
+static void push_fast(struct glibc_image *image, uint64_t chunk, uint64_t bytes)
+{
+    const uint64_t bin = (bytes - GLIBC_CHUNK_MINIMUM_BYTES) / GLIBC_CHUNK_ALIGN;
+    const uint64_t head = image->main_arena + image->layout->state.fast_bins + bin * 8;
+    const uint64_t place = chunk + GLIBC_CHUNK_HEADER_BYTES;
+
+    glibc_image_put(image, place, glibc_image_get(image, head) ^ place >> 12);
+    glibc_image_put(image, head, chunk);
+    image->expected_main.fast_bytes += bytes;
+    image->expected_main.fast_chunks++;
+    image->expected_main.in_use_bytes -= bytes;
+    image->expected_main.in_use_chunks--;
+}
+
+static uint64_t main_top(const struct glibc_image *image)
+{
+    return glibc_image_get(image, image->main_arena + image->layout->state.top);
+}
+
+/* Cuts a chunk in use off the main top. */
+static void cut(struct glibc_image *image, uint64_t bytes)
+{
+    const uint64_t top = main_top(image);
+
+    glibc_image_put(image, top + bytes + 8, glibc_image_get(image, top + 8) - bytes);
+    glibc_image_put(image, top + 8, bytes | GLIBC_PREV_IN_USE);
+    glibc_image_put(image, image->main_arena + image->layout->state.top, top + bytes);
+    image->expected_main.top_bytes -= bytes;
+    image->expected_main.in_use_bytes += bytes;
+    image->expected_main.in_use_chunks++;
+}
+
+/* Where the first of them is. */
+static uint64_t cut_pairs(struct glibc_image *image)
+{
+    const uint64_t start = main_top(image);
+
+    for (uint64_t i = 0; i < FILLED_PAIRS; i++) {
+        cut(image, FILLED_SMALL);
+        cut(image, FILLED_LARGE);
+    }
+    return start;
+}
+
+/* Frees every one, step pairs apart. */
+static void fill_with_fast(struct glibc_image *image, uint64_t step)
+{
+    const uint64_t start = cut_pairs(image);
+
+    for (uint64_t i = 0, place = 0; i < FILLED_PAIRS; i++) {
+        push_fast(image, start + place * FILLED_PAIR, FILLED_SMALL);
+        push_fast(image, start + (FILLED_PAIRS - 1 - place) * FILLED_PAIR + FILLED_SMALL,
+            FILLED_LARGE);
+        place = (place + step) % FILLED_PAIRS;
+    }
+}
+
+/* Side by side, one up and one down; and in leaps, for which no one pass is enough. */
+static void follows_fast_bins_in_every_order(void **state)
+{
+    static const uint64_t steps[] = {1, FILLED_PAIRS - 1, 1301};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        begin(GLIBC_LAYOUT_2_35);
+        fill_with_fast(&reading.image, steps[i]);
+        read_image();
+        compare(&reading.process.glibc.arenas[0], &reading.image.expected_main);
+        compare(&reading.process.glibc.arenas[1], &reading.image.expected_second);
+        end();
+    }
+}
+
+/*
+ * The link of the chunk at the end of a window is only in the next one, which then begins a
+ * page below it: what the list leads to in that page has been passed.
+ */
+static void walks_again_for_chunks_seen_too_late(void **state)
+{
+    struct glibc_image *image = &reading.image;
+
+    (void)state;
+    for (uint64_t below = 1; below <= GLIBC_IMAGE_PAGE / FILLED_PAIR; below++) {
+        begin(GLIBC_LAYOUT_2_35);
+        const uint64_t last =
+            image->main_first + HEAP_WINDOW_BYTES - GLIBC_CHUNK_HEADER_BYTES;
+        cut(image, FILLED_PAIR + (last - main_top(image)) % FILLED_PAIR);
+        const uint64_t start = cut_pairs(image);
+        push_fast(image, last - below * FILLED_PAIR, FILLED_SMALL);
+        push_fast(image, last, FILLED_SMALL);
+        push_fast(image, start, FILLED_SMALL);
+        read_image();
+        compare(&reading.process.glibc.arenas[0], &image->expected_main);
+        end();
+    }
+}
+
 /* ---- a target that runs */
 
 /* Every read: one block more is cut off the main top. */
@@ -493,6 +601,8 @@ int main(void)
         cmocka_unit_test(knows_main_arena_without_a_ring),
         cmocka_unit_test(admits_torn_fast_bins),
         cmocka_unit_test(reads_no_more_arenas_than_it_may),
+        cmocka_unit_test(follows_fast_bins_in_every_order),
+        cmocka_unit_test(walks_again_for_chunks_seen_too_late),
         cmocka_unit_test(states_how_unsure_it_is_of_a_busy_arena),
         cmocka_unit_test(a_single_change_is_never_outside_the_uncertainty),
         cmocka_unit_test(reads_again_until_it_stands_still),
