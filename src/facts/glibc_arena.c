@@ -141,21 +141,16 @@ static uint64_t fingerprint(const struct glibc_layout *layout, const uint8_t *st
     return (hash ^ glibc_word(state + layout->state.system_mem)) * prime;
 }
 
-/* Resident pages of the extent's memory and of its top; what cutting the main top gives. */
-static int add_pages(struct glibc_arena_reader *arenas, const struct glibc_extent *extent,
-    uint64_t top_start, struct glibc_arena *sums)
+/* Resident pages of the extent's top; what cutting the main top gives. */
+static int add_top_pages(struct glibc_arena_reader *arenas,
+    const struct glibc_extent *extent, uint64_t top_start, struct glibc_arena *sums)
 {
     struct glibc_reader *reader = arenas->reader;
     const uint64_t page = reader->memory->page_bytes;
     const uint64_t end = glibc_align_down(extent->end, page);
     uint64_t pages, cut;
-    int result = heap_window_count_resident(&reader->window,
-        glibc_align_down(extent->base, page), glibc_align_up(extent->end, page), &pages);
+    int result;
 
-    if (result < 0) {
-        return result;
-    }
-    sums->resident_bytes += pages * page;
     if (!extent->has_top) {
         return 0;
     }
@@ -206,6 +201,7 @@ static void close_sums(struct glibc_arena_reader *arenas, struct glibc_arena *su
     sums->overhead_bytes += found->fence_bytes;
     sums->in_use_bytes -= found->free_bytes + found->fast_bytes + found->fence_bytes;
     sums->in_use_chunks = found->chunks - found->free_chunks - found->fast_chunks;
+    sums->resident_bytes = found->resident_pages * page;
     sums->free_resident_bytes = found->run_resident_pages * page;
     /* A run below top becomes part of top: cut with it, or kept with it. */
     inside = found->run_resident_pages - walk->top_run_pages;
@@ -255,7 +251,7 @@ static int walk_extents(struct glibc_arena_reader *arenas, struct attempt *attem
         next->walked = true;
         if (result == 0) {
             extent.end = walk->extent.end; /* top may have grown */
-            result = add_pages(arenas, &extent, walk->top_run_start, sums);
+            result = add_top_pages(arenas, &extent, walk->top_run_start, sums);
         }
         if (result < 0) {
             return result;
@@ -324,6 +320,7 @@ static int read_lists(struct glibc_arena_reader *arenas, struct attempt *attempt
     struct glibc_reader *reader = arenas->reader;
     struct glibc_arena *sums = &attempt->sums;
     const uint64_t held = held_of(reader, attempt->state);
+    const uint64_t page = reader->memory->page_bytes;
     struct glibc_bin_sums bins;
     int result = glibc_fast_sweep_finish(&arenas->sweep);
 
@@ -345,12 +342,20 @@ static int read_lists(struct glibc_arena_reader *arenas, struct attempt *attempt
         .fast_chunks = arenas->fast.count,
         .largest_free_bytes = bins.largest_bytes,
         .top_bytes = arenas->walk.top_bytes,
-        .free_resident_bytes = bins.resident_pages * reader->memory->page_bytes};
+        .free_resident_bytes = bins.resident_pages * page};
     /* Fence posts and the space between the pieces cannot be told from blocks. */
     sums->in_use_bytes =
         number_subtract(held, sums->free_bytes + sums->fast_bytes + sums->top_bytes);
     for (size_t i = 0; i < arenas->extents.count && result == 0; i++) {
-        result = add_pages(arenas, &arenas->extents.items[i], arenas->walk.top, sums);
+        const struct glibc_extent *extent = &arenas->extents.items[i];
+        uint64_t pages = 0;
+        result = heap_window_count_resident(&reader->window,
+            glibc_align_down(extent->base, page), glibc_align_up(extent->end, page),
+            &pages);
+        sums->resident_bytes += pages * page;
+        if (result == 0) {
+            result = add_top_pages(arenas, extent, arenas->walk.top, sums);
+        }
     }
     sums->trim_gain_bytes = sums->free_resident_bytes + sums->top_trimmable_bytes;
     return result;
@@ -405,7 +410,7 @@ static int read_parts(struct glibc_arena_reader *arenas, struct attempt *attempt
         return listed;
     }
     glibc_fast_sweep_begin(&arenas->sweep, reader, attempt->state, &arenas->fast);
-    result = glibc_fast_sweep_down(&arenas->sweep);
+    result = glibc_fast_sweep_ahead(&arenas->sweep);
     if (result < 0) {
         return result;
     }

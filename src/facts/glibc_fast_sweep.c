@@ -23,7 +23,6 @@ enum {
     LINK_END = LINK_OFFSET + 8,
     /* What a load costs besides its bytes, in bytes: two system calls. */
     LOAD_COST_BYTES = 16 << 10,
-    WORTH_LINKS = 4096, /* a pass that followed as many may be worth another */
 };
 
 static uint64_t size_of_bin(uint32_t bin)
@@ -189,12 +188,18 @@ static int load(struct glibc_fast_sweep *sweep, uint64_t chunk, bool up)
     return heap_window_load(window, start, end);
 }
 
-/* From place on in one direction, until no list waits there. */
-static int pass(struct glibc_fast_sweep *sweep, uint64_t *place, bool up)
+/* The lists lead on and on nearby: whoever reads all of the arena will meet them. */
+static bool is_dense(const struct glibc_fast_sweep *sweep)
+{
+    return sweep->load_bytes == HEAP_WINDOW_BYTES;
+}
+
+/* From place on in one direction, until no list waits there, or it is dense and may stop. */
+static int pass(struct glibc_fast_sweep *sweep, uint64_t *place, bool up, bool may_stop)
 {
     uint64_t chunk;
 
-    while ((chunk = nearest(sweep, *place, up)) != 0) {
+    while ((chunk = nearest(sweep, *place, up)) != 0 && !(may_stop && is_dense(sweep))) {
         int result = load(sweep, chunk, up);
         if (result == 0) {
             result = glibc_fast_sweep_view(sweep, 0);
@@ -207,22 +212,23 @@ static int pass(struct glibc_fast_sweep *sweep, uint64_t *place, bool up)
     return 0;
 }
 
-int glibc_fast_sweep_down(struct glibc_fast_sweep *sweep)
+int glibc_fast_sweep_ahead(struct glibc_fast_sweep *sweep)
 {
-    struct glibc_reader *reader = sweep->reader;
-    uint64_t links;
+    struct heap_window *window = &sweep->reader->window;
+    uint64_t place = UINT64_MAX;
+    bool dense = false;
     int result;
 
-    /* Nothing is shown: the view checks the heads only. */
-    reader->window.end = reader->window.start;
+    window->end = window->start; /* nothing is shown: the view checks the heads only */
     result = glibc_fast_sweep_view(sweep, 0);
-    do {
-        uint64_t place = UINT64_MAX;
-        links = reader->links_left;
+    while (result == 0 && !dense && !glibc_fast_sweep_ended(sweep)) {
+        result = pass(sweep, &place, false, false);
+        sweep->load_bytes = sweep->reader->memory->page_bytes;
         if (result == 0) {
-            result = pass(sweep, &place, false);
+            result = pass(sweep, &place, true, true);
         }
-    } while (result == 0 && links - reader->links_left >= WORTH_LINKS);
+        dense = is_dense(sweep);
+    }
     return result;
 }
 
@@ -233,7 +239,7 @@ int glibc_fast_sweep_finish(struct glibc_fast_sweep *sweep)
     int result = 0;
 
     while (result == 0 && !glibc_fast_sweep_ended(sweep)) {
-        result = pass(sweep, &place, up);
+        result = pass(sweep, &place, up, false);
         up = !up;
     }
     return result;

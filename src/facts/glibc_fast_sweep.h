@@ -34,12 +34,12 @@ uint32_t glibc_fast_sweep_waiting(
     const struct glibc_fast_sweep *sweep, uint64_t start, uint64_t end);
 
 /*
- * Passes from the highest chunk that a list waits for to the lowest, which leave the lists
- * that ascend for the walk; or passes in both directions until every list has ended. They load
- * the reader's window. Torn lists, and lists cut when reader->sweep_bytes_left or links_left
- * is spent, are no failure. 0, -ENOMEM or -errno of the memory.
+ * Passes down and up until every list has ended (finish), or until only lists wait that run
+ * upwards through most of the memory, which are left for the walk (ahead). They load the reader's
+ * window. Torn lists, and lists cut when reader->sweep_bytes_left or links_left is
+ * spent, are no failure. 0, -ENOMEM or -errno of the memory.
  */
-int glibc_fast_sweep_down(struct glibc_fast_sweep *sweep);
+int glibc_fast_sweep_ahead(struct glibc_fast_sweep *sweep);
 int glibc_fast_sweep_finish(struct glibc_fast_sweep *sweep);
 
 /* A bit for size / GLIBC_CHUNK_ALIGN of each list that was cut. */

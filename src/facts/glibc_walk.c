@@ -337,6 +337,25 @@ static int take_chunk(struct glibc_walk *walk)
     return 0;
 }
 
+/* Counts the resident pages up to end; from the view, where that has been loaded. */
+static int count_to(struct glibc_walk *walk, uint64_t end)
+{
+    struct glibc_position *position = &walk->position;
+    uint64_t pages;
+    int result;
+
+    if (end <= position->counted_end) {
+        return 0;
+    }
+    result = heap_window_count_resident(
+        &walk->reader->window, position->counted_end, end, &pages);
+    if (result == 0) {
+        position->sums.resident_pages += pages;
+        position->counted_end = end;
+    }
+    return result;
+}
+
 static int load_window(struct glibc_walk *walk)
 {
     struct glibc_reader *reader = walk->reader;
@@ -353,7 +372,10 @@ static int load_window(struct glibc_walk *walk)
         result = glibc_fast_sweep_view(walk->sweep, walk->position.at);
     }
     find_next_fast(walk);
-    return result;
+    if (result == 0) {
+        result = count_to(walk, reader->window.start);
+    }
+    return result < 0 ? result : count_to(walk, reader->window.end);
 }
 
 /* Back to where the walk was some windows ago, which are then read again. */
@@ -434,6 +456,10 @@ static int finish(struct glibc_walk *walk)
     const uint64_t start = position->run_start;
     int result = close_run(walk);
 
+    if (result == 0) {
+        result = count_to(
+            walk, glibc_align_up(walk->extent.end, walk->reader->memory->page_bytes));
+    }
     if (walk->extent.has_top) {
         walk->top_run_start = touches ? start : walk->top;
         walk->top_run_pages = touches ? position->sums.run_resident_pages - before : 0;
@@ -475,6 +501,8 @@ int glibc_walk_extent(struct glibc_walk *walk, const struct glibc_extent *extent
     position->previous = 0;
     position->run_start = 0;
     position->run_end = 0;
+    position->counted_end =
+        glibc_align_down(extent->base, walk->reader->memory->page_bytes);
     while (result == 0) {
         result = advance(walk);
         if (result == -ESTALE) {

@@ -32,6 +32,7 @@ struct glibc_sums {
     uint64_t hidden_bytes; /* looks in use; in fast bins that were cut, perhaps */
     uint64_t fence_bytes;  /* fence posts and what lies between two pieces of a heap */
     uint64_t largest_free_bytes;
+    uint64_t resident_pages;     /* of the extents, from their bases to their ends */
     uint64_t run_resident_pages; /* whole present pages inside runs of free chunks */
     /* The largest run of free chunks, to see what pins the heap. */
     uint64_t largest_run_start;
@@ -45,6 +46,7 @@ struct glibc_position {
     uint64_t previous;  /* the chunk below it; 0 at the start of an extent */
     uint64_t run_start; /* the run of free and fast chunks seen last; 0: none */
     uint64_t run_end;
+    uint64_t counted_end; /* resident_pages are counted up to here, in this extent */
     size_t tcache_count;
     struct glibc_sums sums;
 };

@@ -254,7 +254,9 @@ bool pagemap_next_populated(struct pagemap *pagemap, uint64_t address, uint64_t 
     uint64_t *start, uint64_t *stop)
 {
     struct scan_range range;
-    struct scan_request request = {.start = address, .end = end};
+    /* Without a limit each call would look at all that is populated, up to end. */
+    struct scan_request request = {
+        .start = address, .end = end, .max_pages = PAGEMAP_SLICE};
 
     if (address >= end) {
         return false;

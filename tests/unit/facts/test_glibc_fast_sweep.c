@@ -146,7 +146,7 @@ static void end(void)
 
 static void sweep(void)
 {
-    assert_int_equal(glibc_fast_sweep_down(&heap.sweep), 0);
+    assert_int_equal(glibc_fast_sweep_ahead(&heap.sweep), 0);
     assert_int_equal(glibc_fast_sweep_finish(&heap.sweep), 0);
     assert_true(glibc_fast_sweep_ended(&heap.sweep));
 }
@@ -200,7 +200,7 @@ static void leaves_lists_that_ascend_to_the_walk(void **state)
 {
     (void)state;
     begin(ASCENDING, DESCENDING);
-    assert_int_equal(glibc_fast_sweep_down(&heap.sweep), 0);
+    assert_int_equal(glibc_fast_sweep_ahead(&heap.sweep), 0);
     assert_int_equal(
         glibc_fast_sweep_waiting(&heap.sweep, heap_start, heap_start + HEAP_BYTES), 1);
     show_all();
