@@ -4,8 +4,7 @@
 #ifndef STRATA_DEEPBIND_H
 #define STRATA_DEEPBIND_H
 
-/* dlopen(3) of the C library, with that flag taken off. */
-__attribute__((visibility("default"))) void *dlopen(const char *path, int mode);
+/* dlopen itself is declared in <dlfcn.h>. */
 
 /* What dlopen leaves of the mode: all but RTLD_DEEPBIND unless somebody changes it. */
 extern int strata__deepbind_mask;

@@ -47,6 +47,7 @@ static int move_mapping(void *from, size_t old_bytes, void *to, size_t new_bytes
 
 int (*strata__large_move)(void *, size_t, void *, size_t) = move_mapping;
 
+/* It is written to: NOLINTNEXTLINE(readability-non-const-parameter) */
 static void count(size_t *counter, size_t change)
 {
     __atomic_fetch_add(counter, change, __ATOMIC_RELAXED);

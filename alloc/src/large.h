@@ -47,7 +47,7 @@ void strata__large_lock(void);
 void strata__large_unlock(void);
 void strata__large_reset_lock(void);
 
-void strata__large_get_stats(struct strata__large_stats *stats);
+void strata__large_get_stats(struct strata__large_stats *out);
 
 /* mremap onto the mapping at `to`, which it replaces; 0 or -errno. Tests replace it. */
 extern int (*strata__large_move)(

@@ -61,6 +61,7 @@ static unsigned bin_of(size_t units)
 }
 
 /* Under the lock, but units_used_bytes reads without it. */
+/* It is written to: NOLINTNEXTLINE(readability-non-const-parameter) */
 static void change(size_t *counter, size_t by)
 {
     __atomic_store_n(counter, *counter + by, __ATOMIC_RELAXED);
@@ -233,6 +234,7 @@ static struct strata__span *find(
     return NULL;
 }
 
+/* The span may change it: NOLINTNEXTLINE(readability-non-const-parameter) */
 static struct strata__span *span_new(char *start, size_t units)
 {
     struct strata__span *span = strata__metadata_take(sizeof(*span));
@@ -470,20 +472,32 @@ void strata__units_get_stats(struct strata__units_stats *stats)
     strata__lock_drop(&heap.lock);
 }
 
+static void check_span(const struct strata__span *span, size_t dirty_bytes)
+{
+    STRATA__BUG_IF(bin_of(span->units) != span->bin);
+    STRATA__BUG_IF((dirty_bytes > 0) != span->dirty);
+    STRATA__BUG_IF(free_span_at(span->start) != span);
+    STRATA__BUG_IF(span->next != NULL && span->next->previous != span);
+}
+
+static void check_bin(
+    const struct bins *bins, unsigned bin, struct strata__units_stats *found)
+{
+    const struct strata__span *span = bins->heads[bin];
+    STRATA__BUG_IF((span != NULL) != (bins->filled >> bin & 1));
+    for (; span != NULL; span = span->next) {
+        size_t dirty_bytes = touched_pages(span->start, span->units) * PAGE_BYTES;
+        STRATA__BUG_IF(span->bin != bin);
+        check_span(span, dirty_bytes);
+        found->free_bytes += span->units * STRATA__UNIT_BYTES;
+        found->dirty_bytes += dirty_bytes;
+    }
+}
+
 static void check_bins(const struct bins *bins, struct strata__units_stats *found)
 {
     for (unsigned bin = 0; bin < BINS; bin++) {
-        STRATA__BUG_IF((bins->heads[bin] != NULL) != (bins->filled >> bin & 1));
-        for (const struct strata__span *span = bins->heads[bin]; span != NULL;
-             span = span->next) {
-            size_t dirty_bytes = touched_pages(span->start, span->units) * PAGE_BYTES;
-            STRATA__BUG_IF(span->bin != bin || bin_of(span->units) != bin);
-            STRATA__BUG_IF((dirty_bytes > 0) != span->dirty);
-            STRATA__BUG_IF(free_span_at(span->start) != span);
-            STRATA__BUG_IF(span->next != NULL && span->next->previous != span);
-            found->free_bytes += span->units * STRATA__UNIT_BYTES;
-            found->dirty_bytes += dirty_bytes;
-        }
+        check_bin(bins, bin, found);
     }
 }
 
