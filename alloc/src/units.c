@@ -24,7 +24,8 @@
 #include "os.h"
 
 #define PAGE_BYTES ((size_t)4096)
-#define REGION_BYTES ((size_t)32 << 20)
+#define REGION_LEAST_BYTES ((size_t)2 << 20)
+#define REGION_MOST_BYTES ((size_t)32 << 20)
 #define EXACT_BINS 32U
 #define BINS 64U
 #define BIN_SCAN_MAX 16
@@ -289,12 +290,15 @@ static int carve(struct strata__span *span, char *start, size_t units)
     return 0;
 }
 
-/* A region of the usual size; a smaller one if the system, or a limit on address space,
- * refuses that. */
+/* As much again as there is, so that a small program stays within a limit on its address
+ * space (RLIMIT_AS); less if the system refuses that. */
 static int add_region(size_t units)
 {
     size_t least = units * STRATA__UNIT_BYTES;
-    size_t bytes = least < REGION_BYTES ? REGION_BYTES : least;
+    size_t bytes = heap.stats.mapped_bytes;
+    bytes = bytes < REGION_LEAST_BYTES ? REGION_LEAST_BYTES : bytes;
+    bytes = bytes > REGION_MOST_BYTES ? REGION_MOST_BYTES : bytes;
+    bytes = bytes < least ? least : bytes;
     char *start = NULL;
     while (
         (start = strata__os->map(bytes, STRATA__UNIT_BYTES)) == NULL && bytes > least) {
