@@ -35,6 +35,7 @@ void present_explain_text(const struct snapshot *snapshot,
 
     page_init(&page, style, buffer);
     header_text(&page, snapshot);
+    finding_summary(&page, list);
     page_end_line(&page);
     ladder_text(&page, snapshot);
     resident_text(&page, snapshot);

@@ -131,6 +131,47 @@ static void one_finding(struct page *page, const struct finding *finding, bool i
     }
 }
 
+/* The rules of the first findings, each once although several members may have it. */
+static void append_rules(
+    struct buffer *text, const struct finding_list *list, size_t findings)
+{
+    for (size_t i = 0; i < findings; i++) {
+        if (i == 0 || list->items[i - 1].rule != list->items[i].rule) {
+            buffer_append_text(text, i == 0 ? "" : ", ");
+            buffer_append_text(text, list->items[i].rule->id);
+        }
+    }
+}
+
+void finding_summary(struct page *page, const struct finding_list *list)
+{
+    struct buffer text;
+    size_t warnings = 0;
+    uint64_t most = 0;
+
+    while (warnings < list->count && list->items[warnings].severity >= SEVERITY_WARN) {
+        const struct finding *finding = &list->items[warnings++];
+        if (finding->predicts && finding->predicted_high_bytes > most) {
+            most = finding->predicted_high_bytes;
+        }
+    }
+    if (warnings == 0) {
+        return;
+    }
+    buffer_init(&text);
+    append_rules(&text, list, warnings);
+    if (most > 0) {
+        buffer_printf(&text, "; up to %s can go back",
+            quantity_bytes(most, page->style->exact_bytes).text);
+    }
+    page_printf(page, finding_ink(list->items[0].severity), "%zu warning%s:", warnings,
+        warnings == 1 ? "" : "s");
+    page_at(page, page->column);
+    page_paragraph(page, INK_PLAIN, buffer_text(&text), MARK_INDENT);
+    page->buffer->failed = page->buffer->failed || text.failed;
+    buffer_release(&text);
+}
+
 void finding_text(
     struct page *page, const struct finding_list *list, const struct facts *facts)
 {

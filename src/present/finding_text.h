@@ -13,6 +13,13 @@
 void finding_text(
     struct page *page, const struct finding_list *list, const struct facts *facts);
 
+/*
+ * One line for the top of the screen: how many warnings, of which rules, and the most that
+ * one of the changes gives back. Nothing when all is well. Savings are not added up:
+ * two rules may speak of the same memory.
+ */
+void finding_summary(struct page *page, const struct finding_list *list);
+
 /* The ink of a severity. */
 enum ink finding_ink(enum severity severity);
 

@@ -191,7 +191,8 @@ void ladder_text(struct page *page, const struct snapshot *snapshot)
     int upper = -1;
 
     for (int i = 0; i < LADDER_COUNT; i++) {
-        if (is_known(&layers[ladder[i]]) && bytes_of(&layers[ladder[i]]) > longest) {
+        if (ladder[i] != LAYER_CHARGED && is_known(&layers[ladder[i]]) &&
+            bytes_of(&layers[ladder[i]]) > longest) {
             longest = bytes_of(&layers[ladder[i]]);
         }
     }
