@@ -166,7 +166,6 @@ void finding_summary(struct page *page, const struct finding_list *list)
     }
     page_printf(page, finding_ink(list->items[0].severity), "%zu warning%s:", warnings,
         warnings == 1 ? "" : "s");
-    page_at(page, page->column);
     page_paragraph(page, INK_PLAIN, buffer_text(&text), MARK_INDENT);
     page->buffer->failed = page->buffer->failed || text.failed;
     buffer_release(&text);
