@@ -22,9 +22,9 @@ uint32_t strata__page_next_used(const struct strata__chunk *chunk, uint32_t from
 uint32_t strata__page_next_free(const struct strata__chunk *chunk, uint32_t from);
 /* First page of the free run which ends before this page (1 to 512), or the page. */
 uint32_t strata__page_free_start(const struct strata__chunk *chunk, uint32_t before);
-/* A longest free run of the chunk: `known`, which may have no pages, or a longer one. */
+/* A longest free run of the chunk: `longest`, which may have no pages, or a longer one. */
 struct strata__free_run strata__page_longest_free(
-    const struct strata__chunk *chunk, struct strata__free_run known);
+    const struct strata__chunk *chunk, struct strata__free_run longest);
 
 /* Map words. */
 static inline uint32_t strata__page_large_word(uint32_t pages)

@@ -52,6 +52,9 @@ static struct {
 /* Lengths up to 32 have a bin each, then two for each doubling; the last takes the rest. */
 static unsigned bin_of(size_t units)
 {
+    if (units <= 1) {
+        return 0;
+    }
     if (units <= EXACT_BINS) {
         return (unsigned)units - 1;
     }

@@ -321,7 +321,7 @@ static int read_lists(struct glibc_arena_reader *arenas, struct attempt *attempt
     struct glibc_arena *sums = &attempt->sums;
     const uint64_t held = held_of(reader, attempt->state);
     const uint64_t page = reader->memory->page_bytes;
-    struct glibc_bin_sums bins;
+    struct glibc_bin_sums bins = {.free_bytes = 0};
     int result = glibc_fast_sweep_finish(&arenas->sweep);
 
     if (result == 0) {
