@@ -11,14 +11,10 @@
 #include <stdio.h>
 
 #include "model/glibc_total.h"
+#include "model/known.h"
 #include "present/json_parts.h"
 
 enum { ADDRESS_BYTES = 24 };
-
-static bool has_value(uint32_t state)
-{
-    return state == FACT_OK || state == FACT_STALE;
-}
 
 /* The first member's description of that kind, NULL when no member has it. */
 static const struct allocator_facts *find_kind(const struct facts *facts, uint32_t kind)
@@ -54,7 +50,7 @@ static void write_arena(
     struct json_writer *json, const struct glibc_arena *arena, int32_t pid)
 {
     const uint32_t state = arena->state;
-    const uint32_t resident = has_value(state) ? arena->resident_state : state;
+    const uint32_t resident = state_is_known(state) ? arena->resident_state : state;
     const struct json_number numbers[] = {
         {"held", json_fact(arena->held_bytes, state)},
         {"held_peak", json_fact(arena->held_peak_bytes, state)},
@@ -78,8 +74,7 @@ static void write_arena(
     (void)snprintf(address, sizeof(address), "0x%" PRIx64, arena->address);
     json_object_begin(json);
     json_text(json, "address", address);
-    json_key(json, "pid");
-    json_signed(json, pid);
+    json_integer(json, "pid", pid);
     json_flag(json, "main", arena->main);
     json_text(json, "state", fact_state_names[state]);
     json_optional_text(json, "why", arena->why);
@@ -104,7 +99,7 @@ static void write_arenas(struct json_writer *json, const struct facts *facts)
 static uint32_t sum_state(uint64_t terms, uint64_t missing, uint32_t state_of_none)
 {
     if (terms == missing) {
-        return has_value(state_of_none) ? FACT_ABSENT : state_of_none;
+        return state_is_known(state_of_none) ? FACT_ABSENT : state_of_none;
     }
     return missing > 0 ? FACT_STALE : FACT_OK;
 }
@@ -134,10 +129,10 @@ static void write_glibc(struct json_writer *json, const struct facts *facts)
     for (size_t i = 0; i < facts->process_count; i++) {
         const struct glibc_facts *glibc = &facts->processes[i].glibc;
         glibc_total_add(&total, glibc);
-        unread_state = has_value(glibc->state) ? unread_state : glibc->state;
+        unread_state = state_is_known(glibc->state) ? unread_state : glibc->state;
         for (size_t j = 0; j < glibc->arena_count; j++) {
             uint32_t seen = glibc->arenas[j].resident_state;
-            unseen_state = has_value(seen) ? unseen_state : seen;
+            unseen_state = state_is_known(seen) ? unseen_state : seen;
         }
     }
     const char *why = NULL;

@@ -14,38 +14,20 @@
 #include "base/number.h"
 #include "model/glibc_total.h"
 #include "base/quantity.h"
+#include "present/heap_table.h"
 
 enum {
-    NAME_COLUMN = 2,
     SHOWN_ARENAS = 3,
-    CELL_COLUMNS = 11,
-    CELL_COLUMNS_EXACT = 12,
-    CELL_COUNT = 5,
-    NAME_COLUMNS = 18,
     TITLE_BYTES = 96,
 };
 
-static int cell_end(const struct page *page, int cell)
-{
-    return NAME_COLUMNS +
-           (cell + 1) * (page->style->exact_bytes ? CELL_COLUMNS_EXACT : CELL_COLUMNS);
-}
-
-static void cell(struct page *page, enum ink ink, int number, const char *text)
-{
-    page_right(page, ink, text, cell_end(page, number));
-}
-
 static void head(struct page *page, const char *first)
 {
-    static const char *const titles[CELL_COUNT] = {
+    static const char *const titles[HEAP_TABLE_CELLS] = {
         "held", "in use", "free", "trim gives", "trim keeps"};
 
     page_heading(page, first);
-    for (int i = 0; i < CELL_COUNT; i++) {
-        cell(page, INK_DIM, i, titles[i]);
-    }
-    page_end_line(page);
+    heap_table_titles(page, titles);
 }
 
 static void row(
@@ -56,20 +38,24 @@ static void row(
     bool seen = total->arenas_unseen < total->arenas;
     uint64_t kept = number_subtract(total->free_resident_bytes, total->trim_gain_bytes);
 
-    page_at(page, NAME_COLUMN);
-    page_fit(page, ink, name, NAME_COLUMNS - NAME_COLUMN + 1);
-    cell(page, ink, 0, read ? quantity_mib(total->held_bytes, exact).text : "-");
-    cell(page, ink, 1, read ? quantity_mib(total->in_use_bytes, exact).text : "-");
-    cell(page, ink, 2, read ? quantity_mib(total->free_bytes, exact).text : "-");
-    cell(page, ink, 3, seen ? quantity_mib(total->trim_gain_bytes, exact).text : "-");
-    cell(page, ink, 4, seen ? quantity_mib(kept, exact).text : "-");
+    page_at(page, HEAP_TABLE_INDENT);
+    page_fit(page, ink, name, HEAP_TABLE_NAME_COLUMNS - HEAP_TABLE_INDENT + 1);
+    heap_table_cell(
+        page, ink, 0, read ? quantity_mib(total->held_bytes, exact).text : "-");
+    heap_table_cell(
+        page, ink, 1, read ? quantity_mib(total->in_use_bytes, exact).text : "-");
+    heap_table_cell(
+        page, ink, 2, read ? quantity_mib(total->free_bytes, exact).text : "-");
+    heap_table_cell(
+        page, ink, 3, seen ? quantity_mib(total->trim_gain_bytes, exact).text : "-");
+    heap_table_cell(page, ink, 4, seen ? quantity_mib(kept, exact).text : "-");
     page_end_line(page);
 }
 
 static void note(struct page *page, const char *text)
 {
-    page_at(page, NAME_COLUMN);
-    page_paragraph(page, INK_DIM, text, NAME_COLUMN);
+    page_at(page, HEAP_TABLE_INDENT);
+    page_paragraph(page, INK_DIM, text, HEAP_TABLE_INDENT);
 }
 
 /* An arena alone, as a total of one. */
@@ -110,10 +96,10 @@ static void arena_row(struct page *page, const struct glibc_arena *arena)
     }
     row(page, INK_PLAIN, name, &total);
     if (total.arenas_unread > 0) {
-        page_at(page, NAME_COLUMN * 2);
+        page_at(page, HEAP_TABLE_INDENT * 2);
         page_paragraph(page, INK_DIM,
             arena->why != NULL ? arena->why : fact_state_names[arena->state],
-            NAME_COLUMN * 2);
+            HEAP_TABLE_INDENT * 2);
     }
 }
 
@@ -210,7 +196,7 @@ static void settings_note(struct page *page, const struct process_facts *process
 {
     for (size_t i = 0; i < process->environment_count; i++) {
         const struct environment_facts *setting = &process->environment[i];
-        page_at(page, NAME_COLUMN);
+        page_at(page, HEAP_TABLE_INDENT);
         page_printf(page, INK_DIM, "set in its environment: %s=", setting->name);
         page_fit(page, INK_DIM, setting->value, page->width - page->column);
         page_end_line(page);

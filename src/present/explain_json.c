@@ -20,8 +20,7 @@ static void write_target(struct json_writer *json, const struct facts *facts)
     json_text(json, "kind", target_kind_names[facts->target_kind]);
     json_text(json, "name", target_name(facts));
     if (facts->process_count == 1) {
-        json_key(json, "pid");
-        json_signed(json, facts->processes[0].pid);
+        json_integer(json, "pid", facts->processes[0].pid);
         json_count(json, "start_time", facts->processes[0].start_time_ticks);
     }
     json_key(json, "members");
@@ -38,8 +37,7 @@ static void write_member(struct json_writer *json, const struct process_view *vi
     const struct process_facts *process = view->facts;
 
     json_object_begin(json);
-    json_key(json, "pid");
-    json_signed(json, process->pid);
+    json_integer(json, "pid", process->pid);
     json_optional_text(json, "name", process->name);
     json_count(json, "start_time", process->start_time_ticks);
     json_optional_text(json, "executable", process->executable);
@@ -111,8 +109,7 @@ static void write_finding(struct json_writer *json, const struct finding *findin
     json_text(json, "rule", finding->rule->id);
     json_text(json, "severity", severity_names[finding->severity]);
     if (finding->pid != 0) {
-        json_key(json, "pid");
-        json_signed(json, finding->pid);
+        json_integer(json, "pid", finding->pid);
     }
     json_text(json, "summary", finding->summary);
     json_optional_text(json, "reasoning", finding->reasoning);

@@ -137,8 +137,7 @@ void json_gaps_and_cost(struct json_writer *json, const struct facts *facts)
         json_object_begin(json);
         json_text(json, "fact", gap->fact);
         if (gap->pid != 0) {
-            json_key(json, "pid");
-            json_signed(json, gap->pid);
+            json_integer(json, "pid", gap->pid);
         }
         json_text(json, "state", fact_state_names[gap->state]);
         json_optional_text(json, "why", gap->why);

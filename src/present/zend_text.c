@@ -13,14 +13,11 @@
 
 #include "base/number.h"
 #include "base/quantity.h"
+#include "model/known.h"
+#include "present/heap_table.h"
 
 enum {
-    NAME_COLUMN = 2,
     SHOWN_HEAPS = 4,
-    CELL_COLUMNS = 11,
-    CELL_COLUMNS_EXACT = 12,
-    CELL_COUNT = 5,
-    NAME_COLUMNS = 18,
     TEXT_BYTES = 1024,
     PAGE_BYTES = 4096,
 };
@@ -31,16 +28,9 @@ struct heap_row {
     const struct zend_heap_facts *heap;
 };
 
-static void cell(struct page *page, enum ink ink, int number, const char *text)
-{
-    page_right(page, ink, text,
-        NAME_COLUMNS + (number + 1) * (page->style->exact_bytes ? CELL_COLUMNS_EXACT
-                                                                : CELL_COLUMNS));
-}
-
 static void head(struct page *page, const char *version)
 {
-    static const char *const titles[CELL_COUNT] = {
+    static const char *const titles[HEAP_TABLE_CELLS] = {
         "used", "real", "peak real", "limit", "chunks"};
 
     page_heading(page, "PHP");
@@ -48,44 +38,38 @@ static void head(struct page *page, const char *version)
         page_printf(page, INK_STRONG, " %s", version);
     }
     page_put(page, INK_STRONG, page->style->exact_bytes ? ", bytes" : ", MiB");
-    for (int i = 0; i < CELL_COUNT; i++) {
-        cell(page, INK_DIM, i, titles[i]);
-    }
-    page_end_line(page);
-}
-
-static bool has_counters(const struct zend_heap_facts *heap)
-{
-    return heap->state == FACT_OK || heap->state == FACT_STALE;
+    heap_table_titles(page, titles);
 }
 
 static void note(struct page *page, const char *text)
 {
-    page_at(page, NAME_COLUMN * 2);
-    page_paragraph(page, INK_DIM, text, NAME_COLUMN * 2);
+    page_at(page, HEAP_TABLE_INDENT * 2);
+    page_paragraph(page, INK_DIM, text, HEAP_TABLE_INDENT * 2);
 }
 
 static void heap_row(struct page *page, const struct heap_row *row)
 {
     const struct zend_heap_facts *heap = row->heap;
     const bool exact = page->style->exact_bytes;
-    const bool known = has_counters(heap);
+    const bool known = state_is_known(heap->state);
     char text[TEXT_BYTES];
 
     (void)snprintf(text, sizeof(text), "pid %" PRId32, row->process->pid);
-    page_at(page, NAME_COLUMN);
-    page_fit(page, INK_PLAIN, text, NAME_COLUMNS - NAME_COLUMN + 1);
-    cell(page, INK_PLAIN, 0, known ? quantity_mib(heap->used_bytes, exact).text : "-");
-    cell(page, INK_PLAIN, 1, known ? quantity_mib(heap->real_bytes, exact).text : "-");
-    cell(page, INK_PLAIN, 2,
+    page_at(page, HEAP_TABLE_INDENT);
+    page_fit(page, INK_PLAIN, text, HEAP_TABLE_NAME_COLUMNS - HEAP_TABLE_INDENT + 1);
+    heap_table_cell(
+        page, INK_PLAIN, 0, known ? quantity_mib(heap->used_bytes, exact).text : "-");
+    heap_table_cell(
+        page, INK_PLAIN, 1, known ? quantity_mib(heap->real_bytes, exact).text : "-");
+    heap_table_cell(page, INK_PLAIN, 2,
         known ? quantity_mib(heap->peak_real_bytes, exact).text : "-");
-    cell(page, INK_PLAIN, 3,
+    heap_table_cell(page, INK_PLAIN, 3,
         heap->limit_bytes.state == FACT_OK
             ? quantity_mib(heap->limit_bytes.value, exact).text
             : "none");
     (void)snprintf(
         text, sizeof(text), "%" PRIu64 "+%" PRIu64, heap->chunks, heap->cached_chunks);
-    cell(page, INK_PLAIN, 4, known ? text : "-");
+    heap_table_cell(page, INK_PLAIN, 4, known ? text : "-");
     page_end_line(page);
     if (heap->why != NULL) {
         note(page, heap->why);
@@ -154,8 +138,8 @@ static void division_note(struct page *page, const struct heap_row *rows, size_t
         quantity_bytes(number_subtract(sum.real_bytes, others), exact).text,
         quantity_bytes(sum.cached_resident_bytes, exact).text,
         quantity_bytes(sum.run_tail_bytes, exact).text);
-    page_at(page, NAME_COLUMN);
-    page_paragraph(page, INK_DIM, text, NAME_COLUMN);
+    page_at(page, HEAP_TABLE_INDENT);
+    page_paragraph(page, INK_DIM, text, HEAP_TABLE_INDENT);
 }
 
 static void put_number(
@@ -171,7 +155,7 @@ static void put_number(
 
 static void pool_line(struct page *page, const struct fpm_pool_facts *pool)
 {
-    page_at(page, NAME_COLUMN);
+    page_at(page, HEAP_TABLE_INDENT);
     page_put(page, INK_PLAIN, "pool ");
     page_put(page, INK_PLAIN, pool->name);
     page_printf(
@@ -241,7 +225,7 @@ static void heap_rows(struct page *page, const struct facts *facts, size_t heaps
         heap_row(page, &rows[i]);
     }
     if (shown < heaps) {
-        page_at(page, NAME_COLUMN);
+        page_at(page, HEAP_TABLE_INDENT);
         page_printf(page, INK_PLAIN, "and %zu more", heaps - shown);
         page_end_line(page);
     }
