@@ -17,6 +17,7 @@
 
 #include <string.h>
 
+#include "bits.h"
 #include "os.h"
 
 #define WORD_PAGES 64U
@@ -101,20 +102,6 @@ int strata__page_range_is_free(
            strata__page_next_used(chunk, first) >= first + pages;
 }
 
-/* Bits of one word that belong to [first, end). */
-static uint64_t mask_in_word(uint32_t index, uint32_t first, uint32_t end)
-{
-    uint32_t start = index * WORD_PAGES;
-    uint64_t mask = UINT64_MAX;
-    if (first > start) {
-        mask &= UINT64_MAX << (first - start);
-    }
-    if (end < start + WORD_PAGES) {
-        mask &= ~(UINT64_MAX << (end - start));
-    }
-    return mask;
-}
-
 uint32_t strata__page_free_start(const struct strata__chunk *chunk, uint32_t before)
 {
     uint32_t index = (before - 1) / WORD_PAGES;
@@ -131,7 +118,7 @@ void strata__page_take(struct strata__chunk *chunk, uint32_t first, uint32_t pag
 {
     uint32_t end = first + pages;
     for (uint32_t index = first / WORD_PAGES; index * WORD_PAGES < end; index++) {
-        uint64_t mask = mask_in_word(index, first, end);
+        uint64_t mask = strata__bits_in_word(index, first, end);
         STRATA__BUG_IF((chunk->used_bits[index] & mask) != 0);
         chunk->used_bits[index] |= mask;
     }
@@ -142,7 +129,7 @@ void strata__page_give(struct strata__chunk *chunk, uint32_t first, uint32_t pag
 {
     uint32_t end = first + pages;
     for (uint32_t index = first / WORD_PAGES; index * WORD_PAGES < end; index++) {
-        uint64_t mask = mask_in_word(index, first, end);
+        uint64_t mask = strata__bits_in_word(index, first, end);
         STRATA__BUG_IF((chunk->used_bits[index] & mask) != mask);
         chunk->used_bits[index] &= ~mask;
     }

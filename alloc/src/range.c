@@ -20,6 +20,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "bits.h"
 #include "os.h"
 
 #define WORD_PAGES 64U
@@ -173,20 +174,6 @@ static uint32_t free_run_start(const struct strata__range *range, uint32_t page)
     return index * WORD_PAGES + WORD_PAGES - (uint32_t)__builtin_clzll(word);
 }
 
-/* Bits of one state word that belong to [first, end). */
-static uint64_t mask_in_word(uint32_t index, uint32_t first, uint32_t end)
-{
-    uint32_t start = index * WORD_PAGES;
-    uint64_t mask = UINT64_MAX;
-    if (first > start) {
-        mask &= UINT64_MAX << (first - start);
-    }
-    if (end < start + WORD_PAGES) {
-        mask &= ~(UINT64_MAX << (end - start));
-    }
-    return mask;
-}
-
 uint32_t strata__range_count_dirty(
     const struct strata__range *range, uint32_t first, uint32_t pages)
 {
@@ -194,7 +181,7 @@ uint32_t strata__range_count_dirty(
     uint32_t dirty = 0;
     for (uint32_t index = first / WORD_PAGES; index * WORD_PAGES < end; index++) {
         dirty += (uint32_t)__builtin_popcountll(
-            *dirty_bits(range, index) & mask_in_word(index, first, end));
+            *dirty_bits(range, index) & strata__bits_in_word(index, first, end));
     }
     return dirty;
 }
@@ -318,7 +305,7 @@ int strata__range_take(struct strata__range *range, uint32_t first, uint32_t pag
     }
     uint32_t reused = 0;
     for (uint32_t index = first / WORD_PAGES; index * WORD_PAGES < end; index++) {
-        uint64_t mask = mask_in_word(index, first, end);
+        uint64_t mask = strata__bits_in_word(index, first, end);
         STRATA__BUG_IF((*used_bits(range, index) & mask) != 0);
         *used_bits(range, index) |= mask;
         reused += (uint32_t)__builtin_popcountll(*dirty_bits(range, index) & mask);
@@ -361,7 +348,7 @@ void strata__range_give(struct strata__range *range, uint32_t first, uint32_t pa
         return;
     }
     for (uint32_t index = first / WORD_PAGES; index * WORD_PAGES < end; index++) {
-        uint64_t mask = mask_in_word(index, first, end);
+        uint64_t mask = strata__bits_in_word(index, first, end);
         STRATA__BUG_IF((*used_bits(range, index) & mask) != mask);
         *used_bits(range, index) &= ~mask;
         *dirty_bits(range, index) |= mask;
@@ -417,7 +404,7 @@ static void purge_run(struct strata__range *range, uint32_t first, uint32_t end)
         strata__range_address(range, first), (size_t)(end - first) << STRATA__PAGE_BITS);
     STRATA__BUG_IF(failed != 0);
     for (uint32_t index = first / WORD_PAGES; index * WORD_PAGES < end; index++) {
-        *dirty_bits(range, index) &= ~mask_in_word(index, first, end);
+        *dirty_bits(range, index) &= ~strata__bits_in_word(index, first, end);
     }
     range->dirty_pages -= end - first;
 }
