@@ -55,10 +55,8 @@ static const char exit_codes_text[] =
     "     reason for 5\n"
     "  6  the output could not be written, or memory ran short\n";
 
-static const struct {
-    const char *name;
-    const char *text;
-} subjects[] = {{"targets", targets_text}, {"exit-codes", exit_codes_text}};
+const struct help_subject help_subjects[] = {
+    {"targets", targets_text}, {"exit-codes", exit_codes_text}, {.name = NULL}};
 
 static void describe_all(struct buffer *buffer)
 {
@@ -89,9 +87,10 @@ static int describe_subject(const char *name, struct buffer *buffer)
 {
     const struct command *command = command_find(name);
 
-    for (size_t i = 0; i < sizeof(subjects) / sizeof(subjects[0]); i++) {
-        if (strcmp(subjects[i].name, name) == 0) {
-            buffer_append_text(buffer, subjects[i].text);
+    for (const struct help_subject *subject = help_subjects; subject->name != NULL;
+         subject++) {
+        if (strcmp(subject->name, name) == 0) {
+            buffer_append_text(buffer, subject->text);
             return EXIT_FINE;
         }
     }

@@ -4,6 +4,15 @@
 
 struct options;
 
+/* What `strata help NAME` prints when NAME is no command. */
+struct help_subject {
+    const char *name;
+    const char *text; /* the first line says what the lines below it are */
+};
+
+/* Ends with a row without a name. */
+extern const struct help_subject help_subjects[];
+
 /* Returns an enum exit_code. */
 int cmd_help(const struct options *options);
 

@@ -33,15 +33,7 @@ enum {
     DESCRIPTION_COLUMN = 26,
 };
 
-struct option_row {
-    const char *name;
-    int value;
-    const char *argument; /* for help; NULL: the option takes none */
-    unsigned bit;         /* 0: every command takes it */
-    const char *help;
-};
-
-static const struct option_row rows[] = {
+const struct option_row option_table[] = {
     {"json", VALUE_JSON, NULL, OPTION_JSON, "for machines; docs/json.md describes it"},
     {"bytes", VALUE_BYTES, NULL, OPTION_BYTES, "exact bytes instead of MiB and GiB"},
     {"all", VALUE_ALL, NULL, OPTION_ALL, "fold nothing: every part, arena and finding"},
@@ -57,8 +49,9 @@ static const struct option_row rows[] = {
     {"check", VALUE_CHECK, NULL, OPTION_CHECK,
         "exit with 1 when a figure differs that must not"},
     {"help", 'h', NULL, 0, "this text"},
+    {.name = NULL},
 };
-enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };
+enum { ROW_COUNT = sizeof(option_table) / sizeof(option_table[0]) - 1 };
 
 static int wrong(const struct options *options, const char *text, const char *subject)
 {
@@ -150,8 +143,8 @@ static int apply(struct options *options, int value)
 static const struct option_row *row_of(int value)
 {
     for (int i = 0; i < ROW_COUNT; i++) {
-        if (rows[i].value == value) {
-            return &rows[i];
+        if (option_table[i].value == value) {
+            return &option_table[i];
         }
     }
     return NULL;
@@ -177,9 +170,9 @@ static int refuse(const struct options *options, int answer, char *const *argv)
 static void fill_long_options(struct option long_options[ROW_COUNT + 1])
 {
     for (int i = 0; i < ROW_COUNT; i++) {
-        long_options[i] = (struct option){.name = rows[i].name,
-            .has_arg = rows[i].argument != NULL ? required_argument : no_argument,
-            .val = rows[i].value};
+        long_options[i] = (struct option){.name = option_table[i].name,
+            .has_arg = option_table[i].argument != NULL ? required_argument : no_argument,
+            .val = option_table[i].value};
     }
     long_options[ROW_COUNT] = (struct option){0};
 }
@@ -216,7 +209,7 @@ int options_parse(
         }
         const struct option_row *row = row_of(value);
         BUG_IF(row == NULL);
-        if (row->bit != 0 && (command->options & row->bit) == 0) {
+        if (!command_takes(command, row)) {
             return wrong(options, "this command does not take option", argv[optind - 1]);
         }
         int rc = apply(options, value);
@@ -229,17 +222,27 @@ int options_parse(
     return options->help ? 0 : check_arguments(options);
 }
 
+char option_letter(const struct option_row *row)
+{
+    return row->value < VALUE_JSON ? (char)row->value : '\0';
+}
+
+bool command_takes(const struct command *command, const struct option_row *row)
+{
+    return row->bit == 0 || (command->options & row->bit) != 0;
+}
+
 void options_describe(const struct command *command, struct buffer *buffer)
 {
     for (int i = 0; i < ROW_COUNT; i++) {
-        const struct option_row *row = &rows[i];
+        const struct option_row *row = &option_table[i];
         size_t start = buffer->length_bytes;
-        if (row->bit != 0 && (command->options & row->bit) == 0) {
+        if (!command_takes(command, row)) {
             continue;
         }
         buffer_append_text(buffer, "  ");
-        if (row->value < VALUE_JSON) {
-            buffer_printf(buffer, "-%c, ", row->value);
+        if (option_letter(row) != '\0') {
+            buffer_printf(buffer, "-%c, ", option_letter(row));
         }
         buffer_printf(buffer, "--%s%s%s", row->name, row->argument != NULL ? " " : "",
             row->argument != NULL ? row->argument : "");

@@ -20,6 +20,23 @@ enum option_bit {
     OPTION_CHECK = 512,
 };
 
+/* What is told of one option, in help, manual pages and completions. */
+struct option_row {
+    const char *name;     /* without the dashes */
+    int value;            /* of getopt_long: the letter, or above all letters */
+    const char *argument; /* a word for help, such as FILE; NULL: the option takes none */
+    unsigned bit;         /* enum option_bit; 0: every command takes it */
+    const char *help;
+};
+
+/* Ends with a row without a name. */
+extern const struct option_row option_table[];
+
+/* The letter of that option, or 0. */
+char option_letter(const struct option_row *row);
+
+bool command_takes(const struct command *command, const struct option_row *row);
+
 enum color_choice { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 /* Strings are borrowed from argv. */

@@ -1,0 +1,33 @@
+# bash completion for strata; written by tools/generate-docs
+# shellcheck shell=bash
+
+_strata() {
+    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
+    local command= options= words= files=yes word i IFS=$' \t\n'
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        [[ ${COMP_WORDS[i]} == -* ]] || { command=${COMP_WORDS[i]}; break; }
+    done
+    case $command in
+    '') options='--json --bytes --all --color --width --fail-on --root --help ' words='explain capture rules lab help' files=no ;;
+    explain) options='--json --bytes --all --color --width --fail-on --root --capture --help ' words=$(ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u) ;;
+    capture) options='--root --output --help ' words=$(ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u) ;;
+    rules) options='--json --color --width --help ' words=$(strata rules 2>/dev/null | sed -n 's/^\([a-z][^ ]*\) .*/\1/p') ;;
+    lab) options='--check --help ' words=$(strata lab 2>/dev/null | cut -d ' ' -f 1) ;;
+    help) options='--help ' ;;
+    esac
+    case $previous in
+    --color) options= words='auto always never' files=no ;;
+    --fail-on) options= words='info warn critical' files=no ;;
+    --root) options= words= ;;
+    --capture) options= words= ;;
+    --output) options= words= ;;
+    esac
+    [[ $current != -* ]] || words=$options files=no
+    COMPREPLY=()
+    while read -r word; do
+        [[ -z $word || $word != "$current"* ]] || COMPREPLY+=("$word")
+    done <<<"${words// /$'\n'}"
+    [[ $files == no ]] ||
+        mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -- "$current")
+}
+complete -o filenames -F _strata strata

@@ -1,0 +1,49 @@
+# What the shells propose; the scripts are in dist/completions.
+load helper
+
+completions=$BATS_TEST_DIRNAME/../../dist/completions
+
+# proposed WORD...: what bash proposes for the last of the words, into $output
+proposed() {
+    output=$(PATH=$(dirname "$STRATA"):$PATH bash -c '
+        . "$1"; shift
+        COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+        _strata
+        printf "%s\n" "${COMPREPLY[@]}"' bash "$completions/strata.bash" "$@")
+}
+
+@test "bash proposes commands, options and their values" {
+    proposed strata ex
+    has "$output" explain
+    proposed strata explain --fail
+    [ "$output" = --fail-on ]
+    proposed strata explain --fail-on ""
+    [ "$output" = $'info\nwarn\ncritical' ]
+}
+
+@test "bash proposes what the program lists: rules and labs" {
+    proposed strata rules glibc-ret
+    has "$output" glibc-retained
+    proposed strata lab cli
+    has "$output" cliff
+}
+
+@test "bash proposes running programs and files, and runs no name as a command" {
+    cp "$(command -v sleep)" 'quiet-one'
+    cp "$(command -v sleep)" '$(touch ran)'
+    start ./quiet-one 300
+    wait_for is_called "$pid" quiet-one
+    start './$(touch ran)' 300
+    wait_for is_called "$pid" '$(touch ran)'
+    proposed strata explain quiet
+    has "$output" quiet-one
+    proposed strata explain ''
+    [ ! -e ran ]
+}
+
+@test "zsh and fish read their scripts" {
+    zsh -n "$completions/_strata"
+    fish -n "$completions/strata.fish"
+    out=$(XDG_CONFIG_HOME=$PWD HOME=$PWD fish -c "source '$completions/strata.fish'; complete -C 'strata explain --fail-on '")
+    has "$out" critical
+}
