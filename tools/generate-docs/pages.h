@@ -1,6 +1,6 @@
 /* pages.h - what is written out of the tables of facts, rules, commands and options. */
-#ifndef STRATA_TOOLS_PAGES_H
-#define STRATA_TOOLS_PAGES_H
+#ifndef STRATA_TOOLS_GENERATE_DOCS_PAGES_H
+#define STRATA_TOOLS_GENERATE_DOCS_PAGES_H
 
 #include <stdio.h>
 
