@@ -43,6 +43,9 @@ struct slab {
     uint64_t free_bits[];
 };
 
+_Static_assert(sizeof(struct strata__span) <= STRATA__METADATA_LEAST,
+    "the descriptor of an empty slab becomes one of a span");
+
 struct list {
     struct slab *head, *tail;
     size_t length;
@@ -149,8 +152,9 @@ static void slab_delete(struct slab *slab)
 {
     char *start = slab->start;
     *strata__unitmap_touched(start) = slab->touched;
-    strata__metadata_give(slab, descriptor_bytes(&strata__block_classes[slab->class]));
-    strata__units_give(start, 1);
+    struct strata__span *span = strata__metadata_exchange(
+        slab, descriptor_bytes(&strata__block_classes[slab->class]), sizeof(*span));
+    strata__units_give(span, start, 1);
 }
 
 /* Bits of the pages that the bytes from `offset` lie on. */

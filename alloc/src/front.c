@@ -7,7 +7,7 @@
  * change, and a caller who races with the free of his own block has no rights.
  *
  * Lock ranks, outermost first: CPU tables, classes in their order, tails of large
- * blocks, unit heap, metadata.
+ * blocks, unit heap, metadata, kept ranges.
  */
 #include "front.h"
 
@@ -18,6 +18,7 @@
 #include "blockclass.h"
 #include "central.h"
 #include "decay.h"
+#include "kept.h"
 #include "large.h"
 #include "metadata.h"
 #include "os.h"
@@ -298,10 +299,12 @@ void strata__front_fork_prepare(void)
     strata__large_lock();
     strata__units_lock();
     strata__metadata_lock();
+    strata__kept_lock();
 }
 
 void strata__front_fork_parent(void)
 {
+    strata__kept_unlock();
     strata__metadata_unlock();
     strata__units_unlock();
     strata__large_unlock();
@@ -311,6 +314,7 @@ void strata__front_fork_parent(void)
 
 void strata__front_fork_child(void)
 {
+    strata__kept_reset_lock();
     strata__metadata_reset_lock();
     strata__units_reset_lock();
     strata__large_reset_lock();

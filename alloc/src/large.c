@@ -261,13 +261,13 @@ void strata__large_free(void *block, uint64_t entry)
         mark_units(start, 0, units, strata__entry(STRATA__KIND_UNUSED, NULL));
         tail_remove(span);
     }
-    strata__metadata_give(span, sizeof(*span));
     if (units == 0) {
+        strata__metadata_give(span, sizeof(*span));
         strata__os->unmap(start, bytes);
         count(&stats.huge_bytes, -bytes);
         count(&stats.huge_blocks, (size_t)-1);
     } else {
-        strata__units_give(start, units);
+        strata__units_give(span, start, units);
         count(&stats.large_bytes, -bytes);
         count(&stats.large_blocks, (size_t)-1);
     }
@@ -334,14 +334,18 @@ static void *resize_units(struct strata__span *span, size_t bytes)
     char *start = span->start;
     size_t old_units = span->units;
     size_t units = units_of(bytes);
+    struct strata__span *rest = NULL;
     if (units > old_units &&
         strata__units_extend(start, old_units, units - old_units) != 0) {
+        return NULL;
+    }
+    if (units < old_units && (rest = strata__metadata_take(sizeof(*rest))) == NULL) {
         return NULL;
     }
     tail_remove(span);
     if (units < old_units) {
         mark_units(start, units, old_units, strata__entry(STRATA__KIND_UNUSED, NULL));
-        strata__units_give(start + units * STRATA__UNIT_BYTES, old_units - units);
+        strata__units_give(rest, start + units * STRATA__UNIT_BYTES, old_units - units);
     }
     count(&stats.large_bytes, bytes - span->bytes);
     span->units = (uint32_t)units;

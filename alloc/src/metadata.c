@@ -13,7 +13,7 @@
 #include "lock.h"
 #include "os.h"
 
-#define GRAIN ((size_t)64)
+#define GRAIN STRATA__METADATA_LEAST
 #define GRAINS (STRATA__METADATA_MAX / GRAIN)
 #define MAPPING_BYTES ((size_t)256 << 10)
 #define PAGE_BYTES ((size_t)4096)
@@ -66,8 +66,8 @@ static void *cut(size_t bytes)
     return descriptor;
 }
 
-/* When the system gives no more, a longer descriptor has to do. So who has given one back
- * can be sure to get one of any shorter length. */
+/* When the system gives no more, a longer descriptor has to do. So who gives one back can
+ * have one of any shorter length for it (exchange). */
 static void *take_kept(size_t grains, size_t grains_max)
 {
     for (size_t i = grains; i <= grains_max; i++) {
@@ -80,30 +80,56 @@ static void *take_kept(size_t grains, size_t grains_max)
     return NULL;
 }
 
-void *strata__metadata_take(size_t bytes)
+static size_t grains_of(size_t bytes)
 {
-    size_t grains = (bytes + GRAIN - 1) / GRAIN;
+    return (bytes + GRAIN - 1) / GRAIN;
+}
+
+static void *take_locked(size_t grains)
+{
     STRATA__BUG_IF(grains > GRAINS);
-    strata__lock_take(&metadata.lock);
     void *descriptor = take_kept(grains, grains);
     if (descriptor == NULL) {
         descriptor = cut(grains * GRAIN);
     }
-    if (descriptor == NULL) {
-        descriptor = take_kept(grains, GRAINS);
-    }
+    return descriptor != NULL ? descriptor : take_kept(grains, GRAINS);
+}
+
+static void give_locked(void *descriptor, size_t grains)
+{
+    struct kept *kept = descriptor;
+    kept->next = metadata.kept[grains];
+    metadata.kept[grains] = kept;
+}
+
+void *strata__metadata_take(size_t bytes)
+{
+    strata__lock_take(&metadata.lock);
+    void *descriptor = take_locked(grains_of(bytes));
     strata__lock_drop(&metadata.lock);
     return descriptor;
 }
 
 void strata__metadata_give(void *descriptor, size_t bytes)
 {
-    struct kept *kept = descriptor;
-    size_t grains = (bytes + GRAIN - 1) / GRAIN;
     strata__lock_take(&metadata.lock);
-    kept->next = metadata.kept[grains];
-    metadata.kept[grains] = kept;
+    give_locked(descriptor, grains_of(bytes));
     strata__lock_drop(&metadata.lock);
+}
+
+void *strata__metadata_exchange(void *descriptor, size_t old_bytes, size_t bytes)
+{
+    size_t old_grains = grains_of(old_bytes);
+    size_t grains = grains_of(bytes);
+    if (grains == old_grains) {
+        return descriptor;
+    }
+    strata__lock_take(&metadata.lock);
+    give_locked(descriptor, old_grains);
+    void *other = take_locked(grains);
+    strata__lock_drop(&metadata.lock);
+    STRATA__BUG_IF(other == NULL);
+    return other;
 }
 
 size_t strata__metadata_bytes(void)

@@ -9,10 +9,16 @@
 /* The largest descriptor: a slab of 8-byte blocks with one bit for each of 8192. */
 #define STRATA__METADATA_MAX ((size_t)1152)
 
+/* Every descriptor has room for this much. */
+#define STRATA__METADATA_LEAST ((size_t)64)
+
 /* Not cleared; aligned to 64 bytes; NULL when the system gives no memory. */
 void *strata__metadata_take(size_t bytes);
 /* `bytes` as asked for. Kept for the next descriptor of that size. */
 void strata__metadata_give(void *descriptor, size_t bytes);
+/* A descriptor of at most `bytes` for a longer one of `old_bytes`: never NULL, whatever
+ * other threads do. */
+void *strata__metadata_exchange(void *descriptor, size_t old_bytes, size_t bytes);
 /* What has been cut off the mappings so far, in use or kept. */
 size_t strata__metadata_bytes(void);
 

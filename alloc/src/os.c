@@ -8,6 +8,8 @@
  * kernel places mappings top down, so the same calls leave the same gaps, and whether a
  * huge block can grow in place (which the real peak shows) comes out the same.
  *
+ * What munmap refuses is kept and handed out again (kept.c).
+ *
  * MADV_DONTNEED on private anonymous memory frees the pages at once, and the next touch
  * reads zeroes (madvise(2); mm/madvise.c, madvise_dontneed_single_vma).
  */
@@ -21,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "kept.h"
 #include "sizeclass.h"
 
 #define MESSAGE_MAX 256
@@ -35,8 +38,12 @@ static void *map_anywhere(size_t bytes, int protection, int flags)
 
 static void os_unmap(void *address, size_t bytes)
 {
-    int failed = munmap(address, bytes);
-    STRATA__BUG_IF(failed != 0);
+    int saved = errno;
+    if (munmap(address, bytes) != 0) {
+        STRATA__BUG_IF(errno != ENOMEM);
+        strata__kept_add(address, bytes);
+    }
+    errno = saved;
 }
 
 /* Maps more than asked and cuts the ends off. */
@@ -72,7 +79,8 @@ static void *map_aligned(size_t bytes, size_t alignment, int protection, int fla
 
 static void *os_map(size_t bytes, size_t alignment)
 {
-    return map_aligned(bytes, alignment, PROT_READ | PROT_WRITE, 0);
+    void *kept = strata__kept_take(bytes, alignment);
+    return kept != NULL ? kept : map_aligned(bytes, alignment, PROT_READ | PROT_WRITE, 0);
 }
 
 static void *os_reserve(size_t bytes)

@@ -17,6 +17,7 @@ struct strata__os_ops {
     void *(*map)(size_t bytes, size_t alignment);
     /* Address space only, aligned to a chunk, charged to nobody. */
     void *(*reserve)(size_t bytes);
+    /* Cannot fail: what the kernel does not take is kept for map. */
     void (*unmap)(void *address, size_t bytes);
     /* Makes a part of reserved address space readable and writable. */
     int (*commit)(void *address, size_t bytes);

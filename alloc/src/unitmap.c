@@ -1,8 +1,9 @@
 /*
- * The address map's root and its leaves. A leaf covers 32 GiB of address space and is
+ * The address map's root and its leaves. A leaf covers 4 GiB of address space and is
  * mapped when the first memory in there is; the kernel gives it pages as they are used:
  * 4 KiB of entries for each 32 MiB. Leaves stay for ever, so a reader without a lock
- * never sees one go.
+ * never sees one go. Root and first leaf take 0.9 MiB of address space, which counts where
+ * that is limited (ulimit -v); leaves of 32 GiB would take 5 MiB.
  *
  * User space on x86-64 has 47 bits of addresses unless a program asks for more by a hint
  * (Documentation/arch/x86/x86_64/5level-paging.rst), which nobody does here.

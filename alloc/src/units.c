@@ -24,7 +24,7 @@
 #include "os.h"
 
 #define PAGE_BYTES ((size_t)4096)
-#define REGION_LEAST_BYTES ((size_t)2 << 20)
+#define REGION_LEAST_BYTES ((size_t)512 << 10)
 #define REGION_MOST_BYTES ((size_t)32 << 20)
 #define EXACT_BINS 32U
 #define BINS 64U
@@ -239,12 +239,17 @@ static struct strata__span *find(
 }
 
 /* The span may change it: NOLINTNEXTLINE(readability-non-const-parameter) */
+static void span_init(struct strata__span *span, char *start, size_t units)
+{
+    *span = (struct strata__span){
+        .start = start, .units = (uint32_t)units, .epoch = heap.epoch};
+}
+
 static struct strata__span *span_new(char *start, size_t units)
 {
     struct strata__span *span = strata__metadata_take(sizeof(*span));
     if (span != NULL) {
-        *span = (struct strata__span){
-            .start = start, .units = (uint32_t)units, .epoch = heap.epoch};
+        span_init(span, start, units);
     }
     return span;
 }
@@ -293,12 +298,12 @@ static int carve(struct strata__span *span, char *start, size_t units)
     return 0;
 }
 
-/* As much again as there is, so that a small program stays within a limit on its address
- * space (RLIMIT_AS); less if the system refuses that. */
+/* Half as much as there is, so that a small program stays within a limit on its address
+ * space (RLIMIT_AS), and leaves some of it to others; less if the system refuses that. */
 static int add_region(size_t units)
 {
     size_t least = units * STRATA__UNIT_BYTES;
-    size_t bytes = heap.stats.mapped_bytes;
+    size_t bytes = (heap.stats.mapped_bytes / 2) & ~(STRATA__UNIT_BYTES - 1);
     bytes = bytes < REGION_LEAST_BYTES ? REGION_LEAST_BYTES : bytes;
     bytes = bytes > REGION_MOST_BYTES ? REGION_MOST_BYTES : bytes;
     bytes = bytes < least ? least : bytes;
@@ -367,31 +372,15 @@ int strata__units_extend(char *start, size_t units, size_t extra)
     return failed;
 }
 
-/* Without a descriptor the units stay with nobody until the process ends: resident, but
- * not damaged. Purged first, so that only address space is lost. */
-static void abandon(char *start, size_t units)
-{
-    if (strata__os->purge(start, units * STRATA__UNIT_BYTES) == 0) {
-        for (size_t i = 0; i < units; i++) {
-            *strata__unitmap_touched(start + i * STRATA__UNIT_BYTES) = 0;
-        }
-    }
-}
-
-void strata__units_give(char *start, size_t units)
+void strata__units_give(struct strata__span *span, char *start, size_t units)
 {
     strata__lock_take(&heap.lock);
-    struct strata__span *span = span_new(start, units);
-    if (span != NULL) {
-        size_t pages = touched_pages(start, units);
-        span->dirty = pages > 0;
-        heap.stats.dirty_bytes += pages * PAGE_BYTES;
-        insert(span);
-    }
+    span_init(span, start, units);
+    size_t pages = touched_pages(start, units);
+    span->dirty = pages > 0;
+    heap.stats.dirty_bytes += pages * PAGE_BYTES;
+    insert(span);
     strata__lock_drop(&heap.lock);
-    if (span == NULL) {
-        abandon(start, units);
-    }
 }
 
 /* Gives back at least `wanted_bytes` of the span's pages if it has them, from its high end

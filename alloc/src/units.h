@@ -34,10 +34,10 @@ struct strata__units_stats {
 char *strata__units_take(size_t units, size_t alignment_units);
 /* Takes the `extra` units behind a taken span. 0, or -ENOMEM if they are not free. */
 int strata__units_extend(char *start, size_t units, size_t extra);
-/* Always succeeds in giving the units to the heap if the caller has given a descriptor to
- * metadata before. The map's touched bits say which pages may be resident; its entries
- * must be of kind UNUSED again. */
-void strata__units_give(char *start, size_t units);
+/* `span` is a descriptor from metadata, which becomes the unit heap's: so giving cannot
+ * fail. The map's touched bits say which pages may be resident; its entries must be of
+ * kind UNUSED again. */
+void strata__units_give(struct strata__span *span, char *start, size_t units);
 
 /* Gives back the pages of spans freed up to `epoch`, oldest first, until at most
  * `keep_bytes` are dirty. Returns the bytes given back. */

@@ -1,5 +1,5 @@
-/* The system gives no memory to the malloc replacement: for every n the nth request fails,
- * once and from then on, until a run passes without a failure. After each the figures
+/* The system refuses: for every n the nth mmap, munmap, madvise or mremap of the malloc
+ * replacement fails, once and from then on, until a run passes without a failure. After each the figures
  * must be right and the blocks whole, and all memory must come back. */
 #include "support.h"
 
@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "front.h"
+#include "kept.h"
 #include "large.h"
 #include "percpu.h"
 
@@ -61,6 +62,8 @@ static void run(void)
     struct strata__front_stats stats;
     strata__front_get_stats(&stats);
     assert_int_equal(stats.in_use_bytes, live);
+    strata__front_trim();
+    strata__front_check();
     for (size_t i = 0; i < BLOCKS; i++) {
         if (blocks[i].start != NULL) {
             size_t bytes = blocks[i].bytes;
@@ -75,7 +78,21 @@ static void run(void)
     strata__front_check();
     strata__front_get_stats(&stats);
     assert_int_equal(stats.in_use_blocks, 0);
+    /* Nothing is lost for ever: once the system works again, all goes back. */
+    test_os_remove();
+    strata__kept_retry();
+    assert_int_equal(strata__kept_bytes(), 0);
+    strata__front_trim();
+    strata__front_check();
+    strata__front_get_stats(&stats);
     assert_int_equal(stats.resident_bytes, 0);
+}
+
+static int (*linux_move)(void *, size_t, void *, size_t);
+
+static int move_or_refuse(void *from, size_t old_bytes, void *to, size_t new_bytes)
+{
+    return test_os_refuses() ? -ENOMEM : linux_move(from, old_bytes, to, new_bytes);
 }
 
 static int refuse_to_move(void *from, size_t old_bytes, void *to, size_t new_bytes)
@@ -92,13 +109,16 @@ static int refuse_to_move(void *from, size_t old_bytes, void *to, size_t new_byt
  * Exit code 2: no call was failed. */
 static int run_child(unsigned long fail_at, int fail_after, int tables)
 {
+    linux_move = strata__large_move;
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
         if (tables) {
             strata__percpu_start();
         }
+        strata__large_move = move_or_refuse;
         test_os_install(fail_at, fail_after);
+        test_os.all = 1;
         run();
         _exit(test_os.failures > 0 ? 0 : 2);
     }

@@ -237,6 +237,13 @@ static void the_fullest_slab_is_refilled_first(void **state)
     strata__front_check();
 }
 
+static void give_units(char *start, size_t units)
+{
+    struct strata__span *span = strata__metadata_take(sizeof(*span));
+    assert_non_null(span);
+    strata__units_give(span, start, units);
+}
+
 static void units_coalesce_and_split(void **state)
 {
     (void)state;
@@ -249,22 +256,22 @@ static void units_coalesce_and_split(void **state)
     assert_int_equal((uintptr_t)aligned % (64 * UNIT), 0);
     assert_int_equal(strata__units_extend(three, 3, 1), 0);
     *strata__unitmap_touched(three + UNIT) = 0x0ff0;
-    strata__units_give(three, 4);
+    give_units(three, 4);
     strata__units_get_stats(&after);
     assert_int_equal(after.dirty_bytes, 8 * PAGE);
     strata__units_check();
-    strata__units_give(aligned, 2);
+    give_units(aligned, 2);
     /* A clean span that joins a dirty one is dirty, on either side. */
     char *four = strata__units_take(4, 1);
     for (size_t i = 0; i < 4; i++) {
         *strata__unitmap_touched(four + i * UNIT) = 0;
     }
     *strata__unitmap_touched(four + 2 * UNIT) = 0x00ff;
-    strata__units_give(four + 2 * UNIT, 1);
-    strata__units_give(four + UNIT, 1);
+    give_units(four + 2 * UNIT, 1);
+    give_units(four + UNIT, 1);
     strata__units_check();
-    strata__units_give(four + 3 * UNIT, 1);
-    strata__units_give(four, 1);
+    give_units(four + 3 * UNIT, 1);
+    give_units(four, 1);
     strata__units_check();
     assert_int_equal(strata__units_purge(UINT32_MAX, 0), 8 * PAGE);
     strata__units_check();
@@ -288,7 +295,7 @@ static void warm_memory_follows_the_recent_peak(void **state)
     for (size_t i = 0; i < UNITS; i++) {
         *strata__unitmap_touched(start + i * UNIT) = 0xffff;
     }
-    strata__units_give(start, UNITS);
+    give_units(start, UNITS);
     strata__units_keep_within_bounds();
     strata__units_get_stats(&stats);
     assert_int_equal(stats.dirty_bytes, UNITS * UNIT);
@@ -425,8 +432,7 @@ static void a_descriptor_given_is_a_descriptor_had(void **state)
     test_os_install(1, 1);
     while (strata__metadata_take(64) != NULL) {
     }
-    strata__metadata_give(longer, STRATA__METADATA_MAX);
-    void *shorter = strata__metadata_take(64);
+    void *shorter = strata__metadata_exchange(longer, STRATA__METADATA_MAX, 64);
     test_os_remove();
     assert_ptr_equal(shorter, longer);
 }

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "kept.h"
 #include "sizeclass.h"
 
 struct test_os test_os;
@@ -101,7 +102,7 @@ void test_expect_fatal(
 
 /* ---- the fake system ---- */
 
-static int refuse(void)
+int test_os_refuses(void)
 {
     test_os.calls++;
     int hit = test_os.fail_at != 0 &&
@@ -113,38 +114,46 @@ static int refuse(void)
 
 static void *fake_map(size_t bytes, size_t alignment)
 {
-    void *address = refuse() ? NULL : strata__os_linux.map(bytes, alignment);
+    void *address = test_os_refuses() ? NULL : strata__os_linux.map(bytes, alignment);
     test_os.mapped_bytes += address != NULL ? bytes : 0;
     return address;
 }
 
 static void *fake_reserve(size_t bytes)
 {
-    void *address = refuse() ? NULL : strata__os_linux.reserve(bytes);
+    void *address = test_os_refuses() ? NULL : strata__os_linux.reserve(bytes);
     test_os.mapped_bytes += address != NULL ? bytes : 0;
     return address;
 }
 
 static void fake_unmap(void *address, size_t bytes)
 {
-    strata__os_linux.unmap(address, bytes);
+    if (test_os.all && test_os_refuses()) {
+        strata__kept_add(address, bytes);
+    } else {
+        strata__os_linux.unmap(address, bytes);
+    }
     test_os.mapped_bytes -= bytes;
 }
 
 static int fake_commit(void *address, size_t bytes)
 {
-    return refuse() ? -12 : strata__os_linux.commit(address, bytes);
+    return test_os_refuses() ? -12 : strata__os_linux.commit(address, bytes);
 }
 
 static int fake_purge(void *address, size_t bytes)
 {
     test_os.purges++;
+    if (test_os.all && test_os_refuses()) {
+        return -12;
+    }
     return strata__os_linux.purge(address, bytes);
 }
 
 static int fake_extend(void *address, size_t old_bytes, size_t new_bytes)
 {
-    int result = refuse() ? -12 : strata__os_linux.extend(address, old_bytes, new_bytes);
+    int result =
+        test_os_refuses() ? -12 : strata__os_linux.extend(address, old_bytes, new_bytes);
     test_os.mapped_bytes += result == 0 ? new_bytes - old_bytes : 0;
     return result;
 }

@@ -36,17 +36,21 @@ void test_expect_fatal(
     void (*misuse)(struct strata_heap *), enum strata_layout layout, const char *what);
 
 /* The fake system: passes on to Linux, counts what is mapped, and fails map, reserve,
- * commit and extend from the nth call on, once or for good. */
+ * commit and extend from the nth call on, once or for good; with `all`, purge and unmap as
+ * well (of unmap: the kernel fails, and the range is kept). */
 struct test_os {
-    unsigned long calls;    /* of the four */
+    unsigned long calls;    /* of the four, or six */
     unsigned long fail_at;  /* 0: never */
     int fail_after;         /* also all calls after that one */
     size_t mapped_bytes;    /* map and reserve less unmap */
     unsigned long failures; /* how many calls were failed */
     unsigned long purges;
+    int all;
 };
 extern struct test_os test_os;
 void test_os_install(unsigned long fail_at, int fail_after);
+/* Should the next call be failed? For calls that are not of struct strata__os_ops. */
+int test_os_refuses(void);
 void test_os_remove(void);
 
 #endif

@@ -65,7 +65,6 @@ job() {
     sqlite) need sqlite3 sqlite3; sqlite3 :memory: "create table t(a, b); with recursive n(i) as (select 1 union all select i+1 from n where i<50000) insert into t select i, hex(i)||i from n; create index x on t(b); select count(*), sum(a), max(b) from t where b > '3';" ;;
     git) need git git; git init -q "$work/repository.$1"; cd "$work/repository.$1"; seq 20000 >file; git add file; git -c user.name=a -c user.email=a@example.org commit -qm first; git fsck; git gc -q; git show --stat --format=%s ;;
     gcc) need gcc gcc; printf '#include <stdio.h>\n#include <stdlib.h>\nint main(void){int *a=malloc(40);for(int i=0;i<10;i++)a[i]=i*i;printf("%%d\\n",a[9]);free(a);}\n' >"$work/a.c"; gcc -O2 -o "$work/a" "$work/a.c"; "$work/a" ;;
-    address-limit) (ulimit -v 20000 && ls /) ;;
     perl) need perl perl; perl -e 'my %h; $h{$_} = "x" x ($_ % 100) for 1..50000; print scalar(keys %h), "\n"' ;;
     redis) redis_job ;;
     php) need php8.2 php8.2-cli; php8.2 -r "$php_job" ;;
