@@ -18,6 +18,7 @@
 #include "facts/frames.h"
 #include "facts/gap.h"
 #include "facts/host.h"
+#include "facts/mysql.h"
 #include "facts/target.h"
 
 static int read_host(struct collection *collection)
@@ -227,6 +228,9 @@ static int collect(struct collection *collection, const char *text, struct error
     }
     if (rc == 0 && (reader->what & COLLECT_SERVICES) != 0) {
         rc = fpm_read(reader->root, facts);
+    }
+    if (rc == 0 && (reader->what & COLLECT_SERVICES) != 0) {
+        rc = mysql_read(reader->root, facts);
     }
     if (rc == 0) {
         check_members(collection, text, &target);

@@ -16,7 +16,7 @@ enum collect_what {
     COLLECT_FRAMES = 32,   /* unique and exclusive frames of the members */
     COLLECT_CGROUP = 64,
     COLLECT_HOST = 128,
-    COLLECT_SERVICES = 256, /* what servers say of themselves: FPM's pools and status */
+    COLLECT_SERVICES = 256, /* what servers say of themselves: FPM, MySQL */
     COLLECT_EXPLAIN = 511,
     COLLECT_OVERVIEW = COLLECT_STATUS | COLLECT_ROLLUP | COLLECT_CGROUP | COLLECT_HOST,
 };

@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -126,17 +125,6 @@ static size_t count_workers(struct facts_root *root, const struct facts *facts,
     return count;
 }
 
-/* Is the process in our network namespace? Without permission to look: not known, so no. */
-static bool shares_network(const struct process_folder *folder)
-{
-    struct stat own;
-    struct stat other;
-
-    return fstatat(folder->fd, "ns/net", &other, 0) == 0 &&
-           stat("/proc/self/ns/net", &own) == 0 && own.st_dev == other.st_dev &&
-           own.st_ino == other.st_ino;
-}
-
 static int read_statuses(
     struct fpm_reader *reader, const struct process_folder *folder, size_t first_pool)
 {
@@ -144,7 +132,7 @@ static int read_statuses(
     char prefix[PREFIX_BYTES];
     const struct fpm_master master = {.path_prefix = prefix,
         .pid = folder->pid,
-        .same_network = shares_network(folder),
+        .same_network = process_folder_shares_network(folder),
         .left_ms = &reader->left_ms};
     int rc = 0;
 

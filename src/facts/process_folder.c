@@ -163,3 +163,13 @@ int process_folder_check(struct process_folder *folder)
     }
     return 0;
 }
+
+bool process_folder_shares_network(const struct process_folder *folder)
+{
+    struct stat own;
+    struct stat other;
+
+    return fstatat(folder->fd, "ns/net", &other, 0) == 0 &&
+           stat("/proc/self/ns/net", &own) == 0 && own.st_dev == other.st_dev &&
+           own.st_ino == other.st_ino;
+}

@@ -51,4 +51,7 @@ int process_folder_open_file(struct process_folder *folder, const char *name);
  */
 int process_folder_check(struct process_folder *folder);
 
+/* Is it in our network namespace? Without permission to look: not known, so no. */
+bool process_folder_shares_network(const struct process_folder *folder);
+
 #endif

@@ -20,8 +20,9 @@ struct facts_root {
     int sys_fd; /* /sys */
     const char
         *prefix; /* "" for the live system, DIR for a tree: put before paths of mounts */
-    bool pids_are_ours;  /* proc shows the pids that system calls of ours take */
-    uint64_t bytes_read; /* by all readers so far: the cost that is reported */
+    bool pids_are_ours;        /* proc shows the pids that system calls of ours take */
+    const char *defaults_file; /* option file for databases; NULL: the usual ones */
+    uint64_t bytes_read;       /* by all readers so far: the cost that is reported */
 };
 
 /* directory NULL or "/" opens the live system. 0 or -errno with error set. */

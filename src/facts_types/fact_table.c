@@ -38,6 +38,23 @@ const struct fact_info cgroup_fact_table[CGROUP_FACT_COUNT] = {
 #include "facts_types/facts.def"
 };
 
+const struct fact_info mysql_fact_table[MYSQL_FACT_COUNT] = {
+#define FACT_MYSQL(ID, ...) ROW(__VA_ARGS__)
+#include "facts_types/facts.def"
+};
+
+const char *const mysql_family_names[MYSQL_FAMILY_COUNT] = {
+    [MYSQL_UNKNOWN] = "unknown",
+    [MYSQL_MYSQL] = "mysql",
+    [MYSQL_MARIADB] = "mariadb",
+};
+
+const char *const mysql_since_names[MYSQL_SINCE_COUNT] = {
+    [MYSQL_SINCE_UNKNOWN] = "unknown",
+    [MYSQL_SINCE_START] = "start",
+    [MYSQL_SINCE_LATER] = "later",
+};
+
 const char *const span_owner_names[SPAN_OWNER_COUNT] = {
     [SPAN_GLIBC_MAIN_HEAP] = "glibc-main-heap",
     [SPAN_GLIBC_ARENA_HEAP] = "glibc-arena-heap",

@@ -28,9 +28,16 @@ enum cgroup_fact {
     CGROUP_FACT_COUNT,
 };
 
+enum mysql_fact {
+#define FACT_MYSQL(ID, ...) MYSQL_FACT_##ID,
+#include "facts_types/facts.def"
+    MYSQL_FACT_COUNT,
+};
+
 extern const struct fact_info process_fact_table[PROCESS_FACT_COUNT];
 extern const struct fact_info mapping_fact_table[MAPPING_FACT_COUNT];
 extern const struct fact_info host_fact_table[HOST_FACT_COUNT];
 extern const struct fact_info cgroup_fact_table[CGROUP_FACT_COUNT];
+extern const struct fact_info mysql_fact_table[MYSQL_FACT_COUNT];
 
 #endif

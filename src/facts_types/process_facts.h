@@ -8,6 +8,7 @@
 
 #include "facts_types/glibc_facts.h"
 #include "facts_types/mapping.h"
+#include "facts_types/mysql_facts.h"
 #include "facts_types/zend_facts.h"
 
 enum allocator_kind {
@@ -70,6 +71,8 @@ struct process_facts {
 
     struct glibc_facts glibc;
     struct zend_facts zend;
+    struct mysql_facts *mysql; /* one, when the process is such a server; else none */
+    size_t mysql_count;
     struct allocator_facts *allocators;
     size_t allocator_count;
     struct environment_facts *environment;

@@ -14,6 +14,7 @@
 
 #include "base/number.h"
 #include "model/known.h"
+#include "model/mysql_layers.h"
 
 static uint64_t difference(uint64_t a, uint64_t b)
 {
@@ -216,6 +217,9 @@ int process_layers_build(struct region *region, struct region *scratch,
     error = set_absent(view);
     if (error == 0) {
         error = heap_layers_build(region, view, &sums->heap);
+    }
+    if (error == 0) {
+        error = mysql_layers_build(region, view, &sums->heap.tracked);
     }
     if (error == 0 && sums->partitioned) {
         error = partition_build(scratch, process, &sums->partition);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/quantity.h"
+#include "model/mysql_layers.h"
 
 static const enum layer_id ladder[] = {
     LAYER_TRACKED, LAYER_IN_USE, LAYER_HELD, LAYER_RESIDENT, LAYER_CHARGED};
@@ -22,7 +23,7 @@ enum {
     BAR_MAXIMUM = 60,
     NOTE_COLUMNS = 16, /* kept free behind the longest bar */
     GAP_INDENT = 2,
-    GAP_BYTES = 192,
+    GAP_BYTES = 256,
     SHOWN_PARTS = 8,
     VISIBLE_BYTES = 52429, /* less than this is 0.0 MiB */
 };
@@ -125,6 +126,29 @@ static void name_resident_gap(
         signed_amount(page, outside).text, signed_amount(page, -untouched->bytes).text);
 }
 
+/*
+ * Between tracked and in use: a database counts what it maps itself, and leaves out blocks
+ * that no instrument counts. Only of one process: a group has no such account.
+ */
+static void name_tracked_gap(
+    const struct page *page, const struct snapshot *snapshot, char text[GAP_BYTES])
+{
+    const struct mysql_view mysql = snapshot->member_count == 1
+                                        ? mysql_view_of(&snapshot->members[0])
+                                        : (struct mysql_view){.facts = NULL};
+
+    if (!mysql.in_use_known) {
+        (void)snprintf(text, GAP_BYTES, "not tracked by the application");
+        return;
+    }
+    (void)snprintf(text, GAP_BYTES,
+        "mapped beside malloc %s, in malloc and not tracked %s: %llu %% of in use is "
+        "tracked",
+        signed_amount(page, -(int64_t)mysql.outside_bytes).text,
+        signed_amount(page, mysql.untracked_bytes + (int64_t)mysql.header_bytes).text,
+        (unsigned long long)mysql.coverage_percent);
+}
+
 static const char *charged_gap_name(const struct snapshot *snapshot)
 {
     return snapshot->layers[LAYER_CHARGED].bytes < snapshot->layers[LAYER_RESIDENT].bytes
@@ -146,7 +170,7 @@ static void gap_row(struct page *page, const struct snapshot *snapshot,
     } else if (upper == LAYER_RESIDENT && lower == LAYER_CHARGED) {
         (void)snprintf(text, GAP_BYTES, "%s", charged_gap_name(snapshot));
     } else if (upper == LAYER_TRACKED && lower == LAYER_IN_USE) {
-        (void)snprintf(text, GAP_BYTES, "not tracked by the application");
+        name_tracked_gap(page, snapshot, text);
     } else {
         (void)snprintf(
             text, GAP_BYTES, "from %s to %s", ladder_name(upper), ladder_name(lower));

@@ -224,6 +224,40 @@ static const struct schema_field zend_facts_fields[] = {
 };
 static const struct schema zend_facts_schema = SCHEMA(zend_facts);
 
+static const struct schema_field mysql_event_fields[] = {
+    TEXT_ALWAYS(mysql_event, name),
+    I64(mysql_event, bytes),
+    U64(mysql_event, high_bytes),
+    I64(mysql_event, blocks),
+};
+static const struct schema mysql_event_schema = SCHEMA(mysql_event);
+
+static const struct schema_field mysql_owner_fields[] = {
+    TEXT_ALWAYS(mysql_owner, name),
+    U64(mysql_owner, thread_id),
+    I64(mysql_owner, bytes),
+};
+static const struct schema mysql_owner_schema = SCHEMA(mysql_owner);
+
+static const struct schema_field mysql_facts_fields[] = {
+    STATE(mysql_facts, state),
+    TEXT(mysql_facts, why),
+    ENUM(mysql_facts, family, mysql_family_names, MYSQL_FAMILY_COUNT),
+    TEXT(mysql_facts, version),
+    TEXT(mysql_facts, address),
+    TEXT(mysql_facts, malloc_library),
+    TEXT(mysql_facts, flush_method),
+    TEXT(mysql_facts, thread_handling),
+    FACTS(mysql_facts, values, mysql_fact_table, MYSQL_FACT_COUNT),
+    STATE(mysql_facts, memory_state),
+    TEXT(mysql_facts, memory_why),
+    ENUM(mysql_facts, since, mysql_since_names, MYSQL_SINCE_COUNT),
+    ARRAY(mysql_facts, events, event_count, mysql_event, MYSQL_MAX_EVENTS),
+    ARRAY(mysql_facts, threads, thread_count, mysql_owner, MYSQL_MAX_THREADS),
+    ARRAY(mysql_facts, accounts, account_count, mysql_owner, MYSQL_MAX_ACCOUNTS),
+};
+static const struct schema mysql_facts_schema = SCHEMA(mysql_facts);
+
 static const struct schema_field allocator_facts_fields[] = {
     ENUM(allocator_facts, kind, allocator_kind_names, ALLOCATOR_KIND_COUNT),
     BOOL(allocator_facts, active),
@@ -261,6 +295,7 @@ static const struct schema_field process_facts_fields[] = {
     ARRAY(process_facts, spans, span_count, span, FACTS_MAX_SPANS),
     STRUCT(process_facts, glibc, glibc_facts),
     STRUCT(process_facts, zend, zend_facts),
+    ARRAY(process_facts, mysql, mysql_count, mysql_facts, MYSQL_MAX_SERVERS),
     ARRAY(
         process_facts, allocators, allocator_count, allocator_facts, MAXIMUM_ALLOCATORS),
     ARRAY(process_facts, environment, environment_count, environment_facts,

@@ -46,6 +46,10 @@ void write_facts(FILE *out)
     fprintf(out, "Files of version 2 are named; version 1 is read from its own files and "
                  "keys.\n\n");
     write_facts_of(out, "Of a memory cgroup", cgroup_fact_table, CGROUP_FACT_COUNT);
+    fprintf(out, "A server is asked over SQL; \"since\" is the family that has the row, "
+                 "when one has not.\n\n");
+    write_facts_of(
+        out, "Of a MySQL or MariaDB server", mysql_fact_table, MYSQL_FACT_COUNT);
 }
 
 static void write_rule(FILE *out, const struct rule *rule)

@@ -62,7 +62,8 @@ static void fill(struct source *source, const struct schema *schema, void *data)
 static void fill_array(
     struct source *source, const struct schema_field *field, char *data)
 {
-    size_t count = next(source) % (MOST_ITEMS + 1);
+    size_t most = field->maximum < MOST_ITEMS ? field->maximum : MOST_ITEMS;
+    size_t count = next(source) % (most + 1);
     size_t bytes = field->schema->struct_bytes;
     char *items = region_alloc(source->region, count * bytes);
 
