@@ -30,6 +30,7 @@ enum {
     VALUE_ROOT,
     VALUE_CAPTURE,
     VALUE_CHECK,
+    VALUE_TEXT = 1024, /* and enum option_text */
     DESCRIPTION_COLUMN = 26,
 };
 
@@ -48,6 +49,24 @@ const struct option_row option_table[] = {
     {"output", 'o', "FILE", OPTION_OUTPUT, "where to write; - is standard output"},
     {"check", VALUE_CHECK, NULL, OPTION_CHECK,
         "exit with 1 when a figure differs that must not"},
+    {"limit", VALUE_TEXT + TEXT_LIMIT, "SIZE", OPTION_PLAN,
+        "plan for so much memory (512M, 2G), not for what there is"},
+    {"memory-limit", VALUE_TEXT + TEXT_MEMORY_LIMIT, "SIZE", OPTION_PLAN,
+        "memory_limit of a request, when the heaps do not tell it"},
+    {"others", VALUE_TEXT + TEXT_OTHERS, "SIZE", OPTION_PLAN,
+        "what other services there need, not what they use now"},
+    {"reserve", VALUE_TEXT + TEXT_RESERVE, "PERCENT", OPTION_PLAN,
+        "share of the memory to leave free, 10 when not given"},
+    {"case", VALUE_TEXT + TEXT_CASE, "CASE", OPTION_PLAN,
+        "configure for expected, p95 (default) or worst"},
+    {"server", VALUE_TEXT + TEXT_SERVER, "NAME", OPTION_PLAN,
+        "php-fpm, swoole, roadrunner, gunicorn, nginx, other"},
+    {"prometheus", VALUE_TEXT + TEXT_PROMETHEUS, "URL", OPTION_PLAN,
+        "plan a fleet from what the exporter has recorded"},
+    {"days", VALUE_TEXT + TEXT_DAYS, "N", OPTION_PLAN,
+        "how far back to ask Prometheus, 7"},
+    {"pool", VALUE_TEXT + TEXT_POOL, "NAME", OPTION_PLAN,
+        "only this pool of Prometheus's"},
     {"help", 'h', NULL, 0, "this text"},
     {.name = NULL},
 };
@@ -109,6 +128,10 @@ static int set_path(struct options *options, const char **place, const char *nam
 
 static int apply(struct options *options, int value)
 {
+    if (value >= VALUE_TEXT) {
+        options->texts[value - VALUE_TEXT] = optarg != NULL ? optarg : "";
+        return 0;
+    }
     switch (value) {
     case VALUE_JSON:
         options->json = true;

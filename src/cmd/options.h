@@ -18,6 +18,8 @@ enum option_bit {
     OPTION_CAPTURE = 128,
     OPTION_OUTPUT = 256,
     OPTION_CHECK = 512,
+    OPTION_PLAN = 1 << 16,
+    OPTION_BENCH = 1 << 17,
 };
 
 /* What is told of one option, in help, manual pages and completions. */
@@ -39,6 +41,20 @@ bool command_takes(const struct command *command, const struct option_row *row);
 
 enum color_choice { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
+/* Options whose text the command itself understands. */
+enum option_text {
+    TEXT_LIMIT,
+    TEXT_MEMORY_LIMIT,
+    TEXT_OTHERS,
+    TEXT_RESERVE,
+    TEXT_CASE,
+    TEXT_SERVER,
+    TEXT_PROMETHEUS,
+    TEXT_DAYS,
+    TEXT_POOL,
+    TEXT_COUNT,
+};
+
 /* Strings are borrowed from argv. */
 struct options {
     const struct command *command;
@@ -48,11 +64,12 @@ struct options {
     bool all;
     bool check; /* lab: figures that must agree decide the exit code */
     enum color_choice color;
-    int width;           /* 0: ask the terminal */
-    int fail_on;         /* enum severity, -1: never */
-    const char *root;    /* NULL: the live system */
-    const char *capture; /* explain: also store the facts here; NULL: no */
-    const char *output;  /* capture: the file; NULL: not given */
+    int width;                     /* 0: ask the terminal */
+    int fail_on;                   /* enum severity, -1: never */
+    const char *root;              /* NULL: the live system */
+    const char *capture;           /* explain: also store the facts here; NULL: no */
+    const char *output;            /* capture: the file; NULL: not given */
+    const char *texts[TEXT_COUNT]; /* NULL: not given; "" when it takes no value */
     char *const *arguments;
     int argument_count;
 };

@@ -14,6 +14,7 @@
 #include "cmd/cmd_help.h"
 #include "cmd/cmd_lab.h"
 #include "cmd/cmd_overview.h"
+#include "cmd/cmd_plan.h"
 #include "cmd/cmd_rules.h"
 #include "cmd/options.h"
 
@@ -48,6 +49,16 @@ const struct command command_table[] = {
         "\n"
         "  sudo strata capture mariadbd -o incident.strata",
         OPTION_OUTPUT | OPTION_ROOT, 1, 1, cmd_capture},
+    {"plan", "[TARGET]", "how many workers fit, which limit to set, what would buy more",
+        "Counts what is there once and what each worker adds, and divides. TARGET is a\n"
+        "pool as for explain, a capture, or the result of `strata bench --json`.\n"
+        "\n"
+        "  sudo strata plan pool:www\n"
+        "  sudo strata plan pool:www --limit 512M --case worst\n"
+        "  strata plan result.json\n"
+        "\n"
+        "docs/plan.md has the arithmetic.",
+        (LOOK & ~OPTION_ALL) | OPTION_ROOT | OPTION_PLAN, 0, 1, cmd_plan},
     {"rules", "[ID]", "what each finding means, when it speaks, what it proposes",
         "Without ID the list, with ID one rule in full.",
         LOOK & ~OPTION_BYTES & ~OPTION_ALL, 0, 1, cmd_rules},

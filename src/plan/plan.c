@@ -142,7 +142,7 @@ static void fill_limit(const struct plan_input *input, struct plan *plan)
     const struct plan_heap *heap = &input->heap;
     struct plan_limit *limit = &plan->limit;
 
-    if (!heap->known || heap->peak_real_bytes == 0) {
+    if (!heap->known || heap->peak_real_bytes == 0 || input->idle) {
         return;
     }
     limit->known = true;

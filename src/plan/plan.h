@@ -81,6 +81,7 @@ struct plan_input {
                                   0: not measured, then draws count as independent */
     struct plan_heap heap;
 
+    bool idle; /* hardly any request was served: what workers take is not known yet */
     uint64_t workers_now;     /* 0: unknown */
     uint64_t workers_allowed; /* pm.max_children and the like; 0: unknown */
     uint64_t other_pools_children;

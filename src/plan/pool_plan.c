@@ -19,6 +19,7 @@
 #include "model/known.h"
 
 enum {
+    IDLE_USED_BYTES = 64 << 10,    /* less than any page of PHP asks for */
     KERNEL_STACK_BYTES = 16 << 10, /* THREAD_SIZE of x86-64 and arm64 with 4 KiB pages */
 };
 
@@ -324,6 +325,30 @@ static void set_limit(const struct snapshot *snapshot, const struct plan_wishes 
     }
 }
 
+/*
+ * The end of a request resets a heap's peaks, so an idle worker shows what it kept. What FPM
+ * says of the last request is the peak of real, kept chunks included: a bound from above.
+ */
+static void take_last_requests(const struct fpm_pool_facts *pool, struct plan_heap *heap)
+{
+    for (size_t i = 0; i < pool->worker_count; i++) {
+        const struct fact *memory = &pool->workers[i].last_request_memory;
+        if (fact_is_known(memory) && memory->value > heap->peak_real_bytes) {
+            heap->known = true;
+            heap->peak_real_bytes = memory->value;
+            heap->peak_used_bytes = 0;
+            heap->half_chunks = 0;
+        }
+    }
+    if (fact_is_known(&pool->memory_peak) &&
+        pool->memory_peak.value > heap->peak_real_bytes) {
+        heap->known = true;
+        heap->peak_real_bytes = pool->memory_peak.value;
+        heap->peak_used_bytes = 0;
+        heap->half_chunks = 0;
+    }
+}
+
 /* Other pools of the same master share the bound: all at their limits (C18). */
 static void take_fpm_pools(const struct snapshot *snapshot, struct plan_input *input)
 {
@@ -335,6 +360,7 @@ static void take_fpm_pools(const struct snapshot *snapshot, struct plan_input *i
             if (fact_is_known(&pool->max_children)) {
                 input->workers_allowed = pool->max_children.value;
             }
+            take_last_requests(pool, &input->heap);
             if (fact_is_known(&pool->memory_limit_bytes) && pool->memory_limit_admin) {
                 input->heap.limit_bytes = pool->memory_limit_bytes;
             }
@@ -447,6 +473,9 @@ int pool_plan_input(struct region *region, const struct snapshot *snapshot,
     set_averages(&sums, input);
     input->workers_now = workers.count;
     take_fpm_pools(snapshot, input);
+    input->idle = input->heap.known &&
+                  input->heap.peak_real_bytes <= PLAN_ZEND_CHUNK_BYTES &&
+                  input->heap.peak_used_bytes < IDLE_USED_BYTES;
     if (wishes->memory_limit_bytes != 0) {
         input->heap.limit_bytes =
             (struct fact){.value = wishes->memory_limit_bytes, .state = FACT_OK};

@@ -1,0 +1,251 @@
+/*
+ * plan_text.c - the division written out, so that each number can be checked by hand.
+ *
+ * Signs: what is taken off the limit carries a minus, so the column adds up. Amounts stand
+ * in the column that all sections of all commands share.
+ */
+#include "cmd/plan_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/quantity.h"
+#include "plan/plan_config.h"
+#include "present/page.h"
+
+enum {
+    EACH_END = 28,
+    FIT_END = 40,
+    NOW_END = 56,
+    CONFIG_INDENT = 2,
+    TEXT_INDENT = 2,
+};
+
+static const char *const case_titles[PLAN_CASE_COUNT] = {
+    [PLAN_EXPECTED] = "expected",
+    [PLAN_P95] = "95 % of moments",
+    [PLAN_WORST] = "worst case",
+};
+
+static const char *amount(const struct page *page, uint64_t bytes, struct quantity *text)
+{
+    *text = quantity_bytes(bytes, page->style->exact_bytes);
+    return text->text;
+}
+
+static void put_line(
+    struct page *page, const char *sign, uint64_t bytes, const char *text)
+{
+    struct quantity size;
+    char number[QUANTITY_TEXT_BYTES + 2];
+
+    snprintf(number, sizeof(number), "%s%s", sign, amount(page, bytes, &size));
+    page_amount(page, INK_PLAIN, number);
+    page_at(page, page_text_column(page));
+    page_put(page, INK_DIM, text);
+    page_end_line(page);
+}
+
+static void put_budget(
+    struct page *page, const struct plan_input *input, const struct plan *plan)
+{
+    page_heading(page, "Budget");
+    page_end_line(page);
+    put_line(page, "", input->limit_bytes, input->limit_source);
+    for (size_t i = 0; i < input->fixed_count; i++) {
+        put_line(page, "-", input->fixed[i].bytes, input->fixed[i].title);
+    }
+    put_line(page, "", plan->budget_bytes, "for workers");
+}
+
+static void put_worker(
+    struct page *page, const struct plan_input *input, const struct plan *plan)
+{
+    const struct distribution *each = &plan->each;
+    struct quantity size;
+
+    page_heading(
+        page, input->samples_are_peaks
+                  ? "One worker: its private peak, and page tables and stacks"
+                  : "One worker: its private memory at a moment, and page tables "
+                    "and stacks");
+    page_end_line(page);
+    put_line(page, "", (uint64_t)each->mean_bytes, "mean");
+    put_line(page, "", each->median_bytes, "median");
+    put_line(page, "", each->p95_bytes, "95th percentile");
+    put_line(page, "", each->most_bytes, "largest");
+    put_line(page, "", plan->worst_each_bytes,
+        plan->worst_by_limit
+            ? "at its memory_limit, beside what it holds outside the heap"
+            : "taken as the worst: the largest seen, as no limit is known");
+    if (input->concurrency > 0) {
+        page_at(page, page_text_column(page));
+        page_printf(page, INK_DIM,
+            "the pool at its 95th percentile was %.2f times its mean",
+            input->concurrency);
+        page_end_line(page);
+    }
+    if (input->heap.hard_limit_bytes.state == FACT_OK) {
+        page_at(page, TEXT_INDENT);
+        page_printf(page, INK_DIM,
+            "this PHP grants a single request past memory_limit up to %s and then kills "
+            "it",
+            amount(page, input->heap.hard_limit_bytes.value, &size));
+        page_end_line(page);
+    }
+}
+
+static void put_cases(struct page *page, const struct plan_input *input,
+    const struct plan *plan, enum plan_case_id planned)
+{
+    const uint64_t now =
+        input->workers_allowed != 0 ? input->workers_allowed : input->workers_now;
+    struct quantity size;
+    char text[QUANTITY_TEXT_BYTES];
+
+    page_heading(page, "Workers");
+    page_right(page, INK_DIM, "each", EACH_END);
+    page_right(page, INK_DIM, "fit", FIT_END);
+    if (now != 0) {
+        snprintf(text, sizeof(text), "%" PRIu64 " need", now);
+        page_right(page, INK_DIM, text, NOW_END);
+    }
+    page_end_line(page);
+    for (int id = 0; id < PLAN_CASE_COUNT; id++) {
+        const struct plan_case *one = &plan->cases[id];
+        const enum ink ink = id == (int)planned ? INK_STRONG : INK_PLAIN;
+        page_at(page, TEXT_INDENT);
+        page_put(page, ink, case_titles[id]);
+        page_right(page, ink, amount(page, one->each_bytes, &size), EACH_END);
+        snprintf(text, sizeof(text), "%" PRIu64, one->workers);
+        page_right(page, ink, text, FIT_END);
+        if (now != 0) {
+            page_right(page, one->fits_now ? ink : INK_WARN,
+                amount(page, one->need_now_bytes, &size), NOW_END);
+            page_put(page, INK_WARN, one->fits_now ? "" : "  does not fit");
+        }
+        page_end_line(page);
+    }
+    if (input->idle) {
+        page_at(page, TEXT_INDENT);
+        page_put(page, INK_WARN,
+            "these workers have hardly worked yet: plan again under load, or from a "
+            "bench");
+        page_end_line(page);
+    }
+    if (input->other_pools_children > 0) {
+        page_at(page, TEXT_INDENT);
+        page_printf(page, INK_WARN,
+            "the master may start %" PRIu64 " workers of other pools: not in this budget",
+            input->other_pools_children);
+        page_end_line(page);
+    }
+}
+
+static void put_limit(
+    struct page *page, const struct plan_input *input, const struct plan *plan)
+{
+    const struct plan_limit *limit = &plan->limit;
+    const struct plan_heap *heap = &input->heap;
+    struct quantity size;
+
+    if (!limit->known) {
+        return;
+    }
+    page_heading(page, "memory_limit");
+    page_end_line(page);
+    put_line(page, "", heap->peak_real_bytes,
+        "largest real of a request: what memory_limit is compared with");
+    if (heap->peak_used_bytes > 0) {
+        put_line(
+            page, "", heap->peak_used_bytes, "used at that peak: what applications log");
+    }
+    if (heap->limit_bytes.state == FACT_OK) {
+        put_line(page, "", heap->limit_bytes.value, "set now");
+    }
+    put_line(page, "", limit->advised_bytes,
+        "follows: the peak, a quarter more, whole chunks of 2 MiB");
+    page_at(page, TEXT_INDENT);
+    page_printf(page, INK_DIM, "with it the worst case holds %" PRIu64 " workers",
+        limit->worst_workers);
+    page_end_line(page);
+    if (limit->cliff_bytes > 0) {
+        page_at(page, TEXT_INDENT);
+        page_printf(page, INK_DIM,
+            "%" PRIu64
+            " chunks hold one block above 1,044,448 bytes and nothing beside it: "
+            "%s of the peak;",
+            heap->half_chunks, amount(page, limit->cliff_bytes, &size));
+        page_end_line(page);
+        page_at(page, TEXT_INDENT);
+        page_printf(page, INK_DIM, "smaller blocks would make do with %s",
+            amount(page, limit->without_cliff_bytes, &size));
+        page_end_line(page);
+    }
+}
+
+static void put_savings(struct page *page, const struct plan_input *input,
+    const struct plan *plan, enum plan_case_id planned)
+{
+    if (input->saving_count == 0) {
+        return;
+    }
+    page_heading(page, "What would buy more");
+    page_end_line(page);
+    for (size_t i = 0; i < input->saving_count; i++) {
+        const struct plan_saving *saving = &input->savings[i];
+        page_at(page, TEXT_INDENT);
+        page_printf(page, INK_STRONG, "%s", saving->title);
+        page_printf(page, INK_PLAIN, ": %s less in each worker (%s), %" PRIu64,
+            quantity_range(
+                saving->low_bytes, saving->high_bytes, page->style->exact_bytes)
+                .text,
+            saving->confidence, saving->workers_low);
+        if (saving->workers_high != saving->workers_low) {
+            page_printf(page, INK_PLAIN, " to %" PRIu64, saving->workers_high);
+        }
+        page_printf(page, INK_PLAIN, " workers instead of %" PRIu64,
+            plan->cases[planned].workers);
+        page_end_line(page);
+        page_at(page, TEXT_INDENT + 2);
+        page_put(page, INK_DIM, saving->how);
+        page_end_line(page);
+    }
+}
+
+static void put_config(struct page *page, const struct plan_input *input,
+    const struct plan *plan, enum plan_case_id planned)
+{
+    struct buffer config;
+
+    buffer_init(&config);
+    plan_config(input, plan, planned, &config);
+    page_heading(page, "To set");
+    page_printf(page, INK_DIM, ", for the case '%s'", plan_case_names[planned]);
+    page_end_line(page);
+    page_verbatim(page, INK_PLAIN, buffer_text(&config), CONFIG_INDENT);
+    if (buffer_error(&config) != 0) {
+        page->buffer->failed = true;
+    }
+    buffer_release(&config);
+}
+
+void plan_text(const struct plan_input *input, const struct plan *plan,
+    enum plan_case_id planned, const struct present_style *style, struct buffer *buffer)
+{
+    struct page page;
+
+    page_init(&page, style, buffer);
+    page_printf(&page, INK_STRONG, "%s", input->name);
+    page_put(&page, INK_DIM, page_separator(&page));
+    page_put(&page, INK_DIM, plan_server_names[input->server]);
+    page_put(&page, INK_DIM, page_separator(&page));
+    page_put(&page, INK_DIM, input->source);
+    page_end_line(&page);
+    put_budget(&page, input, plan);
+    put_worker(&page, input, plan);
+    put_cases(&page, input, plan, planned);
+    put_limit(&page, input, plan);
+    put_config(&page, input, plan, planned);
+    put_savings(&page, input, plan, planned);
+}

@@ -1,0 +1,220 @@
+/* test_pool_plan.c - which members are workers, what they add, what is there once. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "facts_builder.h"
+#include "plan/pool_plan.h"
+
+enum { MASTER = 100, FIRST = 101, WORKERS = 4 };
+
+struct fixture {
+    struct facts facts;
+    struct snapshot snapshot;
+    struct region region;
+    struct plan_wishes wishes;
+    struct plan_input input;
+};
+
+/* private and shared resident memory, in two mappings */
+static void add(struct facts *facts, int32_t pid, int32_t parent, uint64_t private_bytes,
+    uint64_t beyond)
+{
+    struct process_facts *process = builder_process(facts, pid, "php-fpm8.2");
+
+    process->parent_pid = parent;
+    struct mapping *own =
+        builder_mapping(facts, process, 0x10000000, 256 * MIB, "rw-p", "");
+    builder_set_rss(own, private_bytes);
+    struct mapping *shared =
+        builder_mapping(facts, process, 0x7f0000000000, 64 * MIB, "rw-s", "/dev/zero");
+    shared->values[MAPPING_FACT_RSS] = fact_ok(20 * MIB);
+    shared->values[MAPPING_FACT_PSS] = fact_ok(4 * MIB);
+    shared->values[MAPPING_FACT_SHARED_DIRTY] = fact_ok(20 * MIB);
+    process->values[PROCESS_FACT_PRIVATE_CLEAN] = fact_ok(0);
+    process->values[PROCESS_FACT_PRIVATE_DIRTY] = fact_ok(private_bytes);
+    process->values[PROCESS_FACT_PSS] = fact_ok(private_bytes + 4 * MIB);
+    process->values[PROCESS_FACT_PSS_ANON] = fact_ok(private_bytes);
+    process->values[PROCESS_FACT_PSS_SHMEM] = fact_ok(4 * MIB);
+    process->values[PROCESS_FACT_VM_RSS] = fact_ok(private_bytes + 20 * MIB);
+    process->values[PROCESS_FACT_VM_HWM] = fact_ok(private_bytes + 20 * MIB + beyond);
+    process->values[PROCESS_FACT_VM_PTE] = fact_ok(112 * KIB);
+    process->values[PROCESS_FACT_THREADS] = fact_ok(1);
+}
+
+static int setup(void **state)
+{
+    struct fixture *fixture = calloc(1, sizeof(*fixture));
+
+    builder_init(&fixture->facts);
+    fixture->facts.target_kind = TARGET_POOL;
+    fixture->facts.target_name = region_copy_text(&fixture->facts.region, "www");
+    add(&fixture->facts, MASTER, 1, 6 * MIB, 0);
+    for (int32_t i = 0; i < WORKERS; i++) {
+        add(&fixture->facts, FIRST + i, MASTER, 10 * MIB, (uint64_t)i * MIB);
+    }
+    fixture->facts.unique_bytes = fact_ok(66 * MIB); /* 6 + 4 x 10 + 20 */
+    fixture->facts.host.values[HOST_FACT_MEM_TOTAL] = fact_ok(1000 * MIB);
+    fixture->facts.host.values[HOST_FACT_MEM_AVAILABLE] = fact_ok(800 * MIB);
+    fixture->wishes.reserve_percent = 10;
+    region_init(&fixture->region, 1 << 20);
+    *state = fixture;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *fixture = *state;
+
+    region_release(&fixture->region);
+    builder_release(&fixture->facts);
+    free(fixture);
+    return 0;
+}
+
+static void make(struct fixture *fixture)
+{
+    assert_int_equal(snapshot_build(&fixture->facts, &fixture->snapshot), 0);
+    assert_int_equal(pool_plan_input(&fixture->region, &fixture->snapshot,
+                         &fixture->wishes, &fixture->input),
+        0);
+    snapshot_release(&fixture->snapshot);
+}
+
+static uint64_t fixed(const struct fixture *fixture, const char *id)
+{
+    for (size_t i = 0; i < fixture->input.fixed_count; i++) {
+        if (strcmp(fixture->input.fixed[i].id, id) == 0) {
+            return fixture->input.fixed[i].bytes;
+        }
+    }
+    return 0;
+}
+
+static void workers_are_leaves_and_the_rest_is_there_once(void **state)
+{
+    struct fixture *fixture = *state;
+
+    make(fixture);
+    assert_int_equal(fixture->input.private_count, WORKERS);
+    assert_int_equal(fixture->input.private_bytes[0], 10 * MIB);
+    assert_int_equal(fixture->input.private_bytes[3], 13 * MIB); /* HWM - RSS = 3 MiB */
+    assert_int_equal(fixture->input.shared_bytes, 20 * MIB);
+    assert_int_equal(fixture->input.kernel_bytes, 128 * KIB);
+    assert_int_equal(fixed(fixture, "master"), 6 * MIB);
+    assert_int_equal(fixed(fixture, "shared"), 20 * MIB);
+    assert_int_equal(fixed(fixture, "kernel"), 128 * KIB);
+    /* 200 used - (46 anonymous + 20 shared) - 5 x 128 KiB */
+    assert_int_equal(fixed(fixture, "others"), 134 * MIB - 5 * 128 * KIB);
+    assert_int_equal(fixed(fixture, "reserve"), 100 * MIB);
+    assert_int_equal(fixture->input.limit_bytes, 1000 * MIB);
+    assert_false(fixture->input.alone);
+}
+
+static void wishes_come_first(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture->wishes.limit_bytes = 500 * MIB;
+    fixture->wishes.memory_limit_bytes = 77 * MIB;
+    make(fixture);
+    assert_int_equal(fixture->input.limit_bytes, 500 * MIB);
+    assert_int_equal(fixed(fixture, "others"), 0);
+    assert_int_equal(fixed(fixture, "reserve"), 50 * MIB);
+    assert_int_equal(fixture->input.heap.limit_bytes.value, 77 * MIB);
+    fixture->wishes.others_given = true;
+    fixture->wishes.others_bytes = 9 * MIB;
+    make(fixture);
+    assert_int_equal(fixed(fixture, "others"), 9 * MIB);
+}
+
+static void heaps_tell_limit_and_peak(void **state)
+{
+    struct fixture *fixture = *state;
+    struct zend_heap_facts heaps[2] = {
+        {.state = FACT_OK,
+            .resident_state = FACT_OK,
+            .resident_bytes = 4 * MIB,
+            .real_bytes = 6 * MIB,
+            .peak_real_bytes = 48 * MIB,
+            .peak_used_bytes = 30 * MIB,
+            .half_chunks = 5,
+            .limit_bytes = {.value = 64 * MIB, .state = FACT_OK}},
+        {.state = FACT_OK,
+            .real_bytes = 2 * MIB,
+            .peak_real_bytes = 2 * MIB,
+            .peak_used_bytes = MIB,
+            .limit_bytes = {.value = 64 * MIB, .state = FACT_OK}},
+    };
+
+    for (size_t i = 0; i < 2; i++) {
+        fixture->facts.processes[1 + i].zend =
+            (struct zend_facts){.state = FACT_OK, .heaps = &heaps[i], .heap_count = 1};
+    }
+    make(fixture);
+    assert_int_equal(fixture->input.heap.peak_real_bytes, 48 * MIB);
+    assert_int_equal(fixture->input.heap.half_chunks, 5);
+    assert_int_equal(fixture->input.heap.limit_bytes.value, 64 * MIB);
+    /* (6 + 8 + 10 + 10) / 4: private less what the heaps have resident */
+    assert_int_equal(fixture->input.base_bytes, 34 * MIB / 4);
+    assert_false(fixture->input.idle);
+    heaps[0].peak_real_bytes = heaps[1].peak_real_bytes = 2 * MIB;
+    heaps[0].peak_used_bytes = heaps[1].peak_used_bytes = 280;
+    make(fixture);
+    assert_true(fixture->input.idle);
+    /* FPM remembers what the heap forgot at the end of the request */
+    struct fpm_worker_facts worker = {
+        .pid = FIRST, .last_request_memory = fact_ok(32 * MIB)};
+    struct fpm_pool_facts pools[2] = {{.name = (char *)"www",
+                                          .max_children = fact_ok(30),
+                                          .workers = &worker,
+                                          .worker_count = 1},
+        {.name = (char *)"two", .max_children = fact_ok(7)}};
+    fixture->facts.fpm_pools = pools;
+    fixture->facts.fpm_pool_count = 2;
+    make(fixture);
+    assert_int_equal(fixture->input.heap.peak_real_bytes, 32 * MIB);
+    assert_false(fixture->input.idle);
+    assert_int_equal(fixture->input.workers_allowed, 30);
+    assert_int_equal(fixture->input.other_pools_children, 7);
+    assert_int_equal(fixture->input.server, PLAN_FPM);
+}
+
+static void without_private_memory_there_is_no_plan(void **state)
+{
+    struct fixture *fixture = *state;
+
+    for (size_t i = 0; i < fixture->facts.process_count; i++) {
+        struct process_facts *process = &fixture->facts.processes[i];
+        process->values[PROCESS_FACT_PRIVATE_DIRTY].state = FACT_DENIED;
+        process->values[PROCESS_FACT_PRIVATE_CLEAN].state = FACT_DENIED;
+        process->mapping_count = 0;
+        process->mappings_state = FACT_DENIED;
+        process->mappings_have_values = false;
+    }
+    assert_int_equal(snapshot_build(&fixture->facts, &fixture->snapshot), 0);
+    assert_int_equal(pool_plan_input(&fixture->region, &fixture->snapshot,
+                         &fixture->wishes, &fixture->input),
+        -ENODATA);
+    snapshot_release(&fixture->snapshot);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            workers_are_leaves_and_the_rest_is_there_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(wishes_come_first, setup, teardown),
+        cmocka_unit_test_setup_teardown(heaps_tell_limit_and_peak, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            without_private_memory_there_is_no_plan, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
