@@ -6,7 +6,7 @@ DESTDIR ?=
 WITHOUT_TESTS = -DSTRATA_TESTS=OFF -DBUILD_TESTING=OFF
 WITH_TESTS = -DSTRATA_TESTS=ON -DBUILD_TESTING=ON
 
-.PHONY: all test test-matrix demo fuzz bench install clean format tidy check-all
+.PHONY: all test test-matrix demo fuzz bench bench-malloc install clean format tidy check-all
 
 # The program and the libraries, as users get them, in build/release.
 all:
@@ -41,6 +41,12 @@ bench:
 	cmake --preset release $(WITH_TESTS)
 	cmake --build --preset release
 	tools/run-benches
+
+# The malloc replacement beside its peers: tables and a plot in build/bench; about half an hour.
+bench-malloc:
+	tools/setup bench
+	cmake --preset release $(WITH_TESTS) -DBENCH_MALLOC_OPTIONS='$(BENCH_OPTIONS)'
+	cmake --build --preset release --target bench-malloc
 
 install: all
 	DESTDIR='$(DESTDIR)' cmake --install build/release --prefix '$(PREFIX)'

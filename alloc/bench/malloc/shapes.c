@@ -8,18 +8,14 @@
  * first and last byte; one byte of each page), since memory that is never touched costs
  * nothing anywhere. The random numbers are the same for every allocator.
  */
-#include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "bench_common.h"
 #include "random.h"
 
-#define PAGE ((size_t)4096)
 #define THREADS 2
 
 struct block {
@@ -27,36 +23,17 @@ struct block {
     size_t bytes;
 };
 
-struct result {
-    double seconds;
-    size_t live_bytes;
-};
-
 static void *(*volatile call_malloc)(size_t) = malloc;
 static void *(*volatile call_realloc)(void *, size_t) = realloc;
-
-static _Noreturn void stop(const char *what)
-{
-    fprintf(stderr, "malloc-shapes: %s\n", what);
-    exit(EXIT_FAILURE);
-}
-
-static void touch(char *start, size_t from, size_t bytes)
-{
-    for (size_t at = from; at < bytes; at += PAGE) {
-        start[at] = (char)at;
-    }
-    start[bytes - 1] = 1;
-}
 
 static void block_new(struct block *block, size_t bytes)
 {
     block->start = call_malloc(bytes);
     if (block->start == NULL) {
-        stop("no memory");
+        bench_stop("no memory");
     }
     block->bytes = bytes;
-    touch(block->start, 0, bytes);
+    bench_touch(block->start, 0, bytes);
 }
 
 static void block_replace(struct block *block, size_t bytes)
@@ -117,7 +94,7 @@ static void *larson_chain(void *argument)
     for (unsigned i = 0; i < 150; i++) {
         pthread_t thread;
         if (pthread_create(&thread, NULL, larson_thread, worker) != 0) {
-            stop("no thread");
+            bench_stop("no thread");
         }
         pthread_join(thread, NULL);
     }
@@ -132,7 +109,7 @@ static size_t larson(void)
     for (size_t i = 0; i < THREADS; i++) {
         workers[i].random = i + 1;
         if (pthread_create(&threads[i], NULL, larson_chain, &workers[i]) != 0) {
-            stop("no thread");
+            bench_stop("no thread");
         }
     }
     for (size_t i = 0; i < THREADS; i++) {
@@ -178,7 +155,7 @@ static size_t remote(void)
     pthread_t thread;
     uint64_t random = 3;
     if (pthread_create(&thread, NULL, consumer, NULL) != 0) {
-        stop("no thread");
+        bench_stop("no thread");
     }
     for (size_t i = 0; i < BATCHES; i++) {
         pthread_mutex_lock(&ring.lock);
@@ -238,9 +215,9 @@ static size_t growth(void)
         while (bytes < limit) {
             vector->start = call_realloc(vector->start, bytes);
             if (vector->start == NULL) {
-                stop("no memory");
+                bench_stop("no memory");
             }
-            touch(vector->start, vector->bytes < bytes ? vector->bytes : 0, bytes);
+            bench_touch(vector->start, vector->bytes < bytes ? vector->bytes : 0, bytes);
             vector->bytes = bytes;
             bytes += bytes / 2;
         }
@@ -313,7 +290,7 @@ static size_t churn(void)
             struct churn *state = &states[round * ALIVE + i];
             state->random = round * ALIVE + i + 1;
             if (pthread_create(&threads[i], NULL, churn_thread, state) != 0) {
-                stop("no thread");
+                bench_stop("no thread");
             }
         }
         for (size_t i = 0; i < ALIVE; i++) {
@@ -345,45 +322,17 @@ static const struct {
     {"bursts", bursts}, {"growth", growth}, {"big", big}, {"tiny", tiny},
     {"churn", churn}, {"nothing", nothing}};
 
-static unsigned long status_kilobytes(const char *key)
-{
-    char line[256];
-    unsigned long kilobytes = 0;
-    FILE *status = fopen("/proc/self/status", "r");
-    if (status == NULL) {
-        stop("cannot read its own status");
-    }
-    while (fgets(line, sizeof(line), status) != NULL) {
-        if (strncmp(line, key, strlen(key)) == 0) {
-            kilobytes = strtoul(line + strlen(key), NULL, 10);
-        }
-    }
-    fclose(status);
-    return kilobytes;
-}
-
-static double seconds_of(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 int main(int argc, char **argv)
 {
     for (size_t i = 0; argc > 1 && i < sizeof(shapes) / sizeof(shapes[0]); i++) {
         if (strcmp(argv[1], shapes[i].name) == 0) {
-            double start = seconds_of(CLOCK_MONOTONIC);
-            double cpu_start = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
-            size_t live_bytes = shapes[i].run();
-            double seconds = seconds_of(CLOCK_MONOTONIC) - start;
-            double cpu_seconds = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - cpu_start;
-            sleep(argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 0);
-            printf("%.4f %.4f %lu %lu %zu\n", seconds, cpu_seconds,
-                status_kilobytes("VmHWM:"), status_kilobytes("RssAnon:"),
-                live_bytes / 1024);
+            struct bench_result result = {0};
+            bench_start(&result);
+            result.live_bytes = shapes[i].run();
+            bench_end(&result);
+            bench_print(&result, argc > 2 ? argv[2] : NULL);
             return EXIT_SUCCESS;
         }
     }
-    stop("usage: malloc-shapes SHAPE [WAIT_SECONDS]");
+    bench_stop("usage: malloc-shapes SHAPE [WAIT_SECONDS]");
 }

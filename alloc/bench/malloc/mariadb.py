@@ -1,0 +1,64 @@
+"""MariaDB under connection churn, with each allocator: memory that the server does not track."""
+import os
+import subprocess
+import sys
+import time
+
+import peers
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "..", "tests",
+                                "system"))
+import servers  # noqa: E402
+
+SETTLE_SECONDS = 5
+MIB = 1 << 20
+TABLES = [
+    "CREATE DATABASE bench", "USE bench",
+    "CREATE TABLE posts (id INT PRIMARY KEY AUTO_INCREMENT, title VARCHAR(100), body TEXT)",
+    "CREATE TABLE comments (id INT PRIMARY KEY AUTO_INCREMENT, post INT, body VARCHAR(300), KEY (post))",
+    "INSERT INTO posts (title, body) SELECT CONCAT('title ', seq * 7919 % 2000), "
+    "REPEAT(MD5(seq), 1 + seq % 20) FROM seq_1_to_2000",
+    "INSERT INTO comments (post, body) SELECT 1 + seq * 31 % 2000, REPEAT(SHA1(seq), 1 + seq % 7) "
+    "FROM seq_1_to_10000",
+]
+
+
+def resident_bytes(pid, key):
+    with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
+        for line in file:
+            if line.startswith(key):
+                return int(line.split()[1]) * 1024
+    raise SystemExit(f"bench-malloc: no '{key}' in the status of {pid}")
+
+
+def tracked_bytes(path):
+    connection = servers.MariaConnection(path)
+    rows = connection.query("SHOW GLOBAL STATUS LIKE 'Memory_used'")
+    connection.close()
+    return int(rows[0][1])
+
+
+def run(load_program, peer, clients, cached_threads, seconds):
+    """(statements a second, peak, after, after - tracked) of one server under load, in MiB."""
+    options = ["--innodb-buffer-pool-size=128M", "--performance-schema=ON", "--max-connections=300"]
+    if cached_threads is not None:
+        options.append(f"--thread-cache-size={cached_threads}")
+    # servers.py passes on this process's environment.
+    before = dict(os.environ)
+    os.environ.update(peers.environment(peer))
+    try:
+        with servers.mariadb(*options) as server:
+            os.environ.pop("LD_PRELOAD", None)
+            connection = servers.MariaConnection(server.path)
+            for statement in TABLES:
+                connection.query(statement)
+            connection.close()
+            done = subprocess.run([load_program, server.path, str(clients), str(seconds)],
+                                  stdout=subprocess.PIPE, text=True, check=True, timeout=seconds + 120)
+            time.sleep(SETTLE_SECONDS)
+            after = resident_bytes(server.pid, "VmRSS:")
+            return (float(done.stdout), resident_bytes(server.pid, "VmHWM:") / MIB, after / MIB,
+                    (after - tracked_bytes(server.path)) / MIB)
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
