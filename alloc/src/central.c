@@ -20,6 +20,7 @@
 #include "lock.h"
 #include "metadata.h"
 #include "os.h"
+#include "region.h"
 #include "unitmap.h"
 #include "units.h"
 
@@ -57,6 +58,10 @@ static struct central {
     size_t slabs;
     size_t free_blocks;
     size_t touched_pages;
+    size_t peak_out_blocks;
+    size_t purged_bytes;
+    size_t sampled_requests;
+    size_t sampled_bytes;
 } centrals[STRATA__BLOCK_CLASSES];
 
 static size_t words_of(const struct strata__block_class *class)
@@ -67,6 +72,38 @@ static size_t words_of(const struct strata__block_class *class)
 static size_t descriptor_bytes(const struct strata__block_class *class)
 {
     return sizeof(struct slab) + words_of(class) * sizeof(uint64_t);
+}
+
+static size_t out_blocks(unsigned class)
+{
+    const struct central *central = &centrals[class];
+    return central->slabs * strata__block_classes[class].blocks - central->free_blocks;
+}
+
+/* Under the lock, when it has changed something. */
+static void publish(unsigned number)
+{
+    const struct strata__block_class *class = &strata__block_classes[number];
+    const struct central *central = &centrals[number];
+    struct strata_layout_class *shown = &strata__shared.region.classes[number];
+    if (!strata__region_is_open()) {
+        return;
+    }
+    strata__region_begin(&shown->sequence);
+    shown->block_bytes = class->bytes;
+    shown->slab_blocks = class->blocks;
+    strata__region_set(&shown->slabs, central->slabs);
+    strata__region_set(&shown->free_blocks, central->free_blocks);
+    strata__region_set(&shown->touched_bytes, central->touched_pages * PAGE_BYTES);
+    strata__region_set(&shown->peak_out_blocks, central->peak_out_blocks);
+    strata__region_set(&shown->purged_bytes, central->purged_bytes);
+    strata__region_set(&shown->sampled_requests,
+        __atomic_load_n(&central->sampled_requests, __ATOMIC_RELAXED));
+    strata__region_set(&shown->sampled_bytes,
+        __atomic_load_n(&central->sampled_bytes, __ATOMIC_RELAXED));
+    strata__region_set(
+        &shown->descriptor_bytes, central->slabs * descriptor_bytes(class));
+    strata__region_end(&shown->sequence);
 }
 
 /* 0 is the fullest list that still has a free block. */
@@ -218,6 +255,10 @@ size_t strata__central_refill(unsigned class, void **blocks, size_t wanted)
         got += taken;
         relist(central, slab);
     }
+    size_t out = out_blocks(class);
+    central->peak_out_blocks =
+        out > central->peak_out_blocks ? out : central->peak_out_blocks;
+    publish(class);
     strata__lock_drop(&central->lock);
     return got;
 }
@@ -297,6 +338,7 @@ void strata__central_flush(unsigned class, void *const *blocks, size_t count)
             empty = slab;
         }
     }
+    publish(class);
     strata__lock_drop(&central->lock);
     while (empty != NULL) {
         struct slab *next = empty->next;
@@ -378,14 +420,16 @@ static size_t sweep_slab(struct central *central, struct slab *slab, int now)
     slab->idle = free & (uint16_t)~purged;
     size_t pages = (size_t)__builtin_popcount(purged);
     central->touched_pages -= pages;
+    central->purged_bytes += pages * PAGE_BYTES;
     return pages * PAGE_BYTES;
 }
 
 /* Slabs that were looked at go to the tail of their list, so that the lock can be dropped
  * in between. Full slabs have no free page but those behind their last block. */
-static size_t sweep_list(struct central *central, unsigned number, int now)
+static size_t sweep_list(unsigned class, unsigned number, int now)
 {
     size_t purged = 0;
+    struct central *central = &centrals[class];
     struct list *list = &central->lists[number];
     strata__lock_take(&central->lock);
     size_t left = list->length;
@@ -401,9 +445,13 @@ static size_t sweep_list(struct central *central, unsigned number, int now)
             list->length++;
         }
         if (done % SWEEP_SLABS == 0) {
+            publish(class);
             strata__lock_drop(&central->lock);
             strata__lock_take(&central->lock);
         }
+    }
+    if (purged > 0) {
+        publish(class);
     }
     strata__lock_drop(&central->lock);
     return purged;
@@ -413,9 +461,37 @@ size_t strata__central_sweep(unsigned class, int now)
 {
     size_t purged = 0;
     for (unsigned i = 0; i < PARTIAL_LISTS; i++) {
-        purged += sweep_list(&centrals[class], i, now);
+        purged += sweep_list(class, i, now);
     }
     return purged;
+}
+
+/* It is written to: NOLINTNEXTLINE(readability-non-const-parameter) */
+static void add_lossy(size_t *counter, size_t by)
+{
+    __atomic_store_n(
+        counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + by, __ATOMIC_RELAXED);
+}
+
+void strata__central_sample(unsigned class, size_t bytes)
+{
+    add_lossy(&centrals[class].sampled_requests, 1);
+    add_lossy(&centrals[class].sampled_bytes, bytes);
+}
+
+void strata__central_publish(unsigned class)
+{
+    strata__lock_take(&centrals[class].lock);
+    publish(class);
+    strata__lock_drop(&centrals[class].lock);
+}
+
+void strata__central_reset_peak(unsigned class)
+{
+    strata__lock_take(&centrals[class].lock);
+    centrals[class].peak_out_blocks = out_blocks(class);
+    publish(class);
+    strata__lock_drop(&centrals[class].lock);
 }
 
 void strata__central_get_stats(unsigned class_number, struct strata__class_stats *stats)
@@ -425,10 +501,14 @@ void strata__central_get_stats(unsigned class_number, struct strata__class_stats
     strata__lock_take(&central->lock);
     *stats = (struct strata__class_stats){
         .slabs = central->slabs,
-        .out_blocks = central->slabs * class->blocks - central->free_blocks,
+        .out_blocks = out_blocks(class_number),
         .free_blocks = central->free_blocks,
         .touched_bytes = central->touched_pages * PAGE_BYTES,
         .metadata_bytes = central->slabs * descriptor_bytes(class),
+        .peak_out_blocks = central->peak_out_blocks,
+        .purged_bytes = central->purged_bytes,
+        .sampled_requests = __atomic_load_n(&central->sampled_requests, __ATOMIC_RELAXED),
+        .sampled_bytes = __atomic_load_n(&central->sampled_bytes, __ATOMIC_RELAXED),
     };
     strata__lock_drop(&central->lock);
 }

@@ -167,12 +167,13 @@ void strata__decay_allow_thread(void)
 }
 
 /* Each thread is a folder. Where /proc is not mounted, better no thread. */
-void strata__decay_fork_prepare(void)
+int strata__decay_fork_prepare(void)
 {
     struct stat tasks;
     nlink_t ours = __atomic_load_n(&decay.thread, __ATOMIC_RELAXED) == THREAD_RUNNING;
     decay.had_other_threads =
         stat("/proc/self/task", &tasks) != 0 || tasks.st_nlink > TASK_LINKS + 1 + ours;
+    return !decay.had_other_threads;
 }
 
 void strata__decay_fork_child(void)

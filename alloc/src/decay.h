@@ -20,8 +20,9 @@ void strata__decay_note_free(void);
 void strata__decay_allow_thread(void);
 
 /* Around fork: the thread does not exist in a child. It is started there again only if the
- * process had no other threads: else it may hold what starting a thread needs. */
-void strata__decay_fork_prepare(void);
+ * process had no other threads: else it may hold what starting a thread needs. Returns
+ * whether that is so. */
+int strata__decay_fork_prepare(void);
 void strata__decay_fork_child(void);
 
 #endif

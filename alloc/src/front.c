@@ -23,6 +23,8 @@
 #include "metadata.h"
 #include "os.h"
 #include "percpu.h"
+#include "publish.h"
+#include "region.h"
 #include "unitmap.h"
 #include "units.h"
 
@@ -39,9 +41,10 @@ static SLOW void *refuse(void)
     return NULL;
 }
 
-static SLOW void *alloc_refill(unsigned class)
+static SLOW void *alloc_refill(unsigned class, size_t bytes)
 {
     int saved = errno;
+    strata__central_sample(class, bytes);
     void *block = strata__percpu_refill(class);
     strata__decay_note_alloc();
     errno = saved;
@@ -65,7 +68,7 @@ void *strata__front_alloc(size_t bytes)
     }
     unsigned class = strata__block_class_of(bytes);
     void *block = strata__percpu_pop(class);
-    return LIKELY(block != NULL) ? block : alloc_refill(class);
+    return LIKELY(block != NULL) ? block : alloc_refill(class, bytes);
 }
 
 void *strata__front_calloc(size_t count, size_t bytes)
@@ -97,7 +100,7 @@ void *strata__front_aligned(size_t alignment, size_t bytes)
         class ++;
     }
     void *block = strata__percpu_pop(class);
-    return block != NULL ? block : alloc_refill(class);
+    return block != NULL ? block : alloc_refill(class, bytes);
 }
 
 /* With no lock held. A flush may have emptied slabs. */
@@ -293,8 +296,7 @@ void strata__front_check(void)
 
 void strata__front_fork_prepare(void)
 {
-    strata__decay_fork_prepare();
-    strata__percpu_lock();
+    strata__percpu_fork_prepare(strata__decay_fork_prepare());
     strata__central_lock();
     strata__large_lock();
     strata__units_lock();
@@ -309,16 +311,18 @@ void strata__front_fork_parent(void)
     strata__units_unlock();
     strata__large_unlock();
     strata__central_unlock();
-    strata__percpu_unlock();
+    strata__percpu_fork_parent();
 }
 
 void strata__front_fork_child(void)
 {
+    int renewed = strata__region_renew();
     strata__kept_reset_lock();
     strata__metadata_reset_lock();
     strata__units_reset_lock();
     strata__large_reset_lock();
     strata__central_reset_locks();
-    strata__percpu_reset_lock();
+    strata__publish_all();
+    strata__percpu_fork_child(renewed);
     strata__decay_fork_child();
 }

@@ -12,8 +12,8 @@
  * the tail. Purging it at once would cost a system call for each block that comes and
  * goes; so blocks with a tail are on a list, and what a sweep finds twice is purged.
  *
- * The counters are atomic; a block's descriptor belongs to the block's owner, but for the
- * list, which has a lock. Nothing but the system is called under it.
+ * A block's descriptor belongs to the block's owner, but for the list, which has a lock, and
+ * so have the counters. Nothing but the system is called under it.
  */
 #include "large.h"
 
@@ -23,6 +23,7 @@
 #include "lock.h"
 #include "metadata.h"
 #include "os.h"
+#include "region.h"
 #include "units.h"
 
 #define PAGE_BYTES ((size_t)4096)
@@ -46,12 +47,6 @@ static int move_mapping(void *from, size_t old_bytes, void *to, size_t new_bytes
 }
 
 int (*strata__large_move)(void *, size_t, void *, size_t) = move_mapping;
-
-/* It is written to: NOLINTNEXTLINE(readability-non-const-parameter) */
-static void count(size_t *counter, size_t change)
-{
-    __atomic_fetch_add(counter, change, __ATOMIC_RELAXED);
-}
 
 static size_t round_up(size_t bytes, size_t grain)
 {
@@ -84,15 +79,46 @@ static size_t mask_bytes(unsigned mask)
     return (size_t)__builtin_popcount(mask) * PAGE_BYTES;
 }
 
-/* Puts a block on the list if it has a tail. */
-static void tail_add(struct strata__span *span)
+/* Under the lock, when it has changed something. */
+static void publish(void)
 {
-    uint16_t mask = tail_mask(span);
-    span->dirty = mask != 0;
-    if (mask == 0) {
+    struct strata_layout_large *shown = &strata__shared.region.large;
+    if (!strata__region_is_open()) {
         return;
     }
-    strata__lock_take(&tails.lock);
+    strata__region_begin(&shown->sequence);
+    strata__region_set(&shown->large_bytes, stats.large_bytes);
+    strata__region_set(&shown->large_blocks, stats.large_blocks);
+    strata__region_set(&shown->large_asked_bytes, stats.large_asked_bytes);
+    strata__region_set(&shown->huge_bytes, stats.huge_bytes);
+    strata__region_set(&shown->huge_blocks, stats.huge_blocks);
+    strata__region_set(&shown->huge_asked_bytes, stats.huge_asked_bytes);
+    strata__region_set(&shown->peak_bytes, stats.peak_bytes);
+    strata__region_set(&shown->tail_bytes, tails.bytes);
+    strata__region_set(&shown->purged_bytes, stats.purged_bytes);
+    strata__region_end(&shown->sequence);
+}
+
+static void count(const struct strata__span *span, size_t blocks)
+{
+    size_t bytes = span->bytes * blocks;
+    size_t asked = (span->bytes - span->rounding_bytes) * blocks;
+    if (span->units == 0) {
+        stats.huge_bytes += bytes;
+        stats.huge_asked_bytes += asked;
+        stats.huge_blocks += blocks;
+    } else {
+        stats.large_bytes += bytes;
+        stats.large_asked_bytes += asked;
+        stats.large_blocks += blocks;
+    }
+    size_t all = stats.large_bytes + stats.huge_bytes;
+    stats.peak_bytes = all > stats.peak_bytes ? all : stats.peak_bytes;
+    publish();
+}
+
+static void tail_link(struct strata__span *span)
+{
     span->seen = 0;
     span->previous = NULL;
     span->next = tails.head;
@@ -100,7 +126,23 @@ static void tail_add(struct strata__span *span)
         tails.head->previous = span;
     }
     tails.head = span;
-    tails.bytes += mask_bytes(mask);
+}
+
+/* Counts a block, and puts it on the list if it has a tail. */
+static void enter(struct strata__span *span)
+{
+    uint16_t mask = span->units == 0 ? 0 : tail_mask(span);
+    span->dirty = mask != 0;
+    strata__lock_take(&tails.lock);
+    if (mask != 0) {
+        tail_link(span);
+        tails.bytes += mask_bytes(mask);
+    }
+    if (span->units == 0) {
+        span->huge_slot = (uint16_t)strata__region_huge_take();
+        strata__region_huge_set(span->huge_slot, span->start, span->bytes);
+    }
+    count(span, 1);
     strata__lock_drop(&tails.lock);
 }
 
@@ -118,13 +160,17 @@ static void tail_unlink(struct strata__span *span)
 }
 
 /* Before its owner frees or resizes a block; the sweep may have been faster. */
-static void tail_remove(struct strata__span *span)
+static void leave(struct strata__span *span)
 {
     strata__lock_take(&tails.lock);
     if (span->dirty) {
         tails.bytes -= mask_bytes(tail_mask(span));
         tail_unlink(span);
     }
+    if (span->units == 0) {
+        strata__region_huge_drop(span->huge_slot);
+    }
+    count(span, (size_t)-1);
     strata__lock_drop(&tails.lock);
 }
 
@@ -153,6 +199,10 @@ size_t strata__large_sweep(int now)
         }
         span->seen = 1;
     }
+    stats.purged_bytes += purged;
+    if (purged > 0) {
+        publish();
+    }
     strata__lock_drop(&tails.lock);
     return purged;
 }
@@ -177,7 +227,9 @@ static void mark_units(const char *start, size_t first, size_t end, uint64_t ent
     }
 }
 
-static void *units_alloc(size_t bytes, size_t alignment, int *zeroed)
+/* `bytes` are whole pages, of which the last `rounding_bytes` were not asked for. */
+static void *units_alloc(
+    size_t bytes, size_t rounding_bytes, size_t alignment, int *zeroed)
 {
     size_t units = units_of(bytes);
     size_t alignment_units = units_of(alignment);
@@ -189,20 +241,20 @@ static void *units_alloc(size_t bytes, size_t alignment, int *zeroed)
         }
         return NULL;
     }
-    *span =
-        (struct strata__span){.start = start, .units = (uint32_t)units, .bytes = bytes};
+    *span = (struct strata__span){.start = start,
+        .units = (uint32_t)units,
+        .bytes = bytes,
+        .rounding_bytes = (uint16_t)rounding_bytes};
     *zeroed = touch(start, bytes, 0) == 0;
     mark_units(start, 1, units, strata__entry(STRATA__KIND_INTERIOR, NULL));
     strata__unitmap_set(start, strata__entry(STRATA__KIND_LARGE, span));
-    count(&stats.large_bytes, bytes);
-    count(&stats.large_blocks, 1);
-    tail_add(span);
+    enter(span);
     return start;
 }
 
-void *strata__huge_alloc(size_t bytes, size_t alignment)
+void *strata__huge_alloc(size_t asked_bytes, size_t alignment)
 {
-    bytes = round_up(bytes, PAGE_BYTES);
+    size_t bytes = round_up(asked_bytes, PAGE_BYTES);
     struct strata__span *span = strata__metadata_take(sizeof(*span));
     if (span == NULL) {
         return NULL;
@@ -216,24 +268,25 @@ void *strata__huge_alloc(size_t bytes, size_t alignment)
         strata__metadata_give(span, sizeof(*span));
         return NULL;
     }
-    *span = (struct strata__span){.start = start, .bytes = bytes};
+    *span = (struct strata__span){.start = start,
+        .bytes = bytes,
+        .rounding_bytes = (uint16_t)(bytes - asked_bytes)};
     strata__unitmap_set(start, strata__entry(STRATA__KIND_HUGE, span));
-    count(&stats.huge_bytes, bytes);
-    count(&stats.huge_blocks, 1);
+    enter(span);
     return start;
 }
 
-void *strata__large_alloc(size_t bytes, size_t alignment, int *zeroed)
+void *strata__large_alloc(size_t asked_bytes, size_t alignment, int *zeroed)
 {
-    if (bytes > PTRDIFF_MAX || alignment > PTRDIFF_MAX - bytes) {
+    if (asked_bytes > PTRDIFF_MAX || alignment > PTRDIFF_MAX - asked_bytes) {
         return NULL;
     }
-    bytes = round_up(bytes, PAGE_BYTES);
+    size_t bytes = round_up(asked_bytes, PAGE_BYTES);
     if (bytes > STRATA__LARGE_MAX_BYTES || alignment > STRATA__LARGE_MAX_BYTES) {
         *zeroed = 1;
-        return strata__huge_alloc(bytes, alignment);
+        return strata__huge_alloc(asked_bytes, alignment);
     }
-    return units_alloc(bytes, alignment, zeroed);
+    return units_alloc(bytes, bytes - asked_bytes, alignment, zeroed);
 }
 
 static struct strata__span *span_of(const void *block, uint64_t entry)
@@ -259,17 +312,13 @@ void strata__large_free(void *block, uint64_t entry)
         strata__unitmap_set(start, 0);
     } else {
         mark_units(start, 0, units, strata__entry(STRATA__KIND_UNUSED, NULL));
-        tail_remove(span);
     }
+    leave(span);
     if (units == 0) {
         strata__metadata_give(span, sizeof(*span));
         strata__os->unmap(start, bytes);
-        count(&stats.huge_bytes, -bytes);
-        count(&stats.huge_blocks, (size_t)-1);
     } else {
         strata__units_give(span, start, units);
-        count(&stats.large_bytes, -bytes);
-        count(&stats.large_blocks, (size_t)-1);
     }
 }
 
@@ -309,27 +358,20 @@ static char *grow_huge(struct strata__span *span, size_t bytes)
     return target;
 }
 
-static void *resize_huge(struct strata__span *span, size_t bytes)
+/* The block's descriptor stands aside of the books while it changes. */
+static char *resize_huge(struct strata__span *span, size_t bytes)
 {
-    char *start = span->start;
     if (bytes < STRATA__GROWN_MAX_BYTES) {
         return NULL;
     }
     if (bytes > span->bytes) {
-        start = grow_huge(span, bytes);
-        if (start == NULL) {
-            return NULL;
-        }
-    } else {
-        strata__os->unmap(start + bytes, span->bytes - bytes);
+        return grow_huge(span, bytes);
     }
-    count(&stats.huge_bytes, bytes - span->bytes);
-    span->start = start;
-    span->bytes = bytes;
-    return start;
+    strata__os->unmap(span->start + bytes, span->bytes - bytes);
+    return span->start;
 }
 
-static void *resize_units(struct strata__span *span, size_t bytes)
+static char *resize_units(struct strata__span *span, size_t bytes)
 {
     char *start = span->start;
     size_t old_units = span->units;
@@ -342,36 +384,40 @@ static void *resize_units(struct strata__span *span, size_t bytes)
     if (units < old_units && (rest = strata__metadata_take(sizeof(*rest))) == NULL) {
         return NULL;
     }
-    tail_remove(span);
     if (units < old_units) {
         mark_units(start, units, old_units, strata__entry(STRATA__KIND_UNUSED, NULL));
         strata__units_give(rest, start + units * STRATA__UNIT_BYTES, old_units - units);
     }
-    count(&stats.large_bytes, bytes - span->bytes);
     span->units = (uint32_t)units;
-    span->bytes = bytes;
     if (units > old_units) {
         mark_units(start, old_units, units, strata__entry(STRATA__KIND_INTERIOR, NULL));
     }
     touch(start, bytes, units > old_units ? old_units - 1 : units - 1);
-    tail_add(span);
     return start;
 }
 
-void *strata__large_resize(void *block, uint64_t entry, size_t bytes)
+void *strata__large_resize(void *block, uint64_t entry, size_t asked_bytes)
 {
     struct strata__span *span = span_of(block, entry);
-    if (bytes > PTRDIFF_MAX - PAGE_BYTES || bytes <= PAGE_BYTES) {
+    if (asked_bytes > PTRDIFF_MAX - PAGE_BYTES || asked_bytes <= PAGE_BYTES) {
         return NULL;
     }
-    bytes = round_up(bytes, PAGE_BYTES);
-    if (bytes == span->bytes) {
-        return block;
+    size_t bytes = round_up(asked_bytes, PAGE_BYTES);
+    if (span->units > 0 && bytes > STRATA__LARGE_MAX_BYTES) {
+        return NULL;
     }
-    if (span->units == 0) {
-        return resize_huge(span, bytes);
+    leave(span);
+    char *start = span->start;
+    if (bytes != span->bytes) {
+        start = span->units == 0 ? resize_huge(span, bytes) : resize_units(span, bytes);
     }
-    return bytes > STRATA__LARGE_MAX_BYTES ? NULL : resize_units(span, bytes);
+    if (start != NULL) {
+        span->start = start;
+        span->bytes = bytes;
+        span->rounding_bytes = (uint16_t)(bytes - asked_bytes);
+    }
+    enter(span);
+    return start;
 }
 
 void strata__large_lock(void)
@@ -389,13 +435,25 @@ void strata__large_reset_lock(void)
     strata__lock_reset(&tails.lock);
 }
 
+void strata__large_publish(void)
+{
+    strata__lock_take(&tails.lock);
+    publish();
+    strata__lock_drop(&tails.lock);
+}
+
+void strata__large_reset_peak(void)
+{
+    strata__lock_take(&tails.lock);
+    stats.peak_bytes = stats.large_bytes + stats.huge_bytes;
+    publish();
+    strata__lock_drop(&tails.lock);
+}
+
 void strata__large_get_stats(struct strata__large_stats *out)
 {
     strata__lock_take(&tails.lock);
+    *out = stats;
     out->tail_bytes = tails.bytes;
     strata__lock_drop(&tails.lock);
-    out->large_bytes = __atomic_load_n(&stats.large_bytes, __ATOMIC_RELAXED);
-    out->large_blocks = __atomic_load_n(&stats.large_blocks, __ATOMIC_RELAXED);
-    out->huge_bytes = __atomic_load_n(&stats.huge_bytes, __ATOMIC_RELAXED);
-    out->huge_blocks = __atomic_load_n(&stats.huge_blocks, __ATOMIC_RELAXED);
 }

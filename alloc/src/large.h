@@ -20,7 +20,11 @@ struct strata__large_stats {
     size_t large_blocks;
     size_t huge_bytes;
     size_t huge_blocks;
-    size_t tail_bytes; /* pages behind large blocks that may be resident */
+    size_t tail_bytes;        /* pages behind large blocks that may be resident */
+    size_t large_asked_bytes; /* what the program asked for */
+    size_t huge_asked_bytes;
+    size_t peak_bytes;   /* most of large and huge since the last reset */
+    size_t purged_bytes; /* of tails, so far */
 };
 
 /* bytes > 0, alignment a power of two. *zeroed says whether the block reads as zeroes.
@@ -47,6 +51,10 @@ void strata__large_lock(void);
 void strata__large_unlock(void);
 void strata__large_reset_lock(void);
 
+/* Writes the figures to the region; whatever changes them does it itself. */
+void strata__large_publish(void);
+/* The most in use is from now on what it was last. */
+void strata__large_reset_peak(void);
 void strata__large_get_stats(struct strata__large_stats *out);
 
 /* mremap onto the mapping at `to`, which it replaces; 0 or -errno. Tests replace it. */

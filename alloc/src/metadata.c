@@ -12,6 +12,7 @@
 
 #include "lock.h"
 #include "os.h"
+#include "region.h"
 
 #define GRAIN STRATA__METADATA_LEAST
 #define GRAINS (STRATA__METADATA_MAX / GRAIN)
@@ -34,6 +35,14 @@ static struct {
     int static_used;
 } metadata;
 
+/* Under the lock. */
+static void publish(void)
+{
+    if (strata__region_is_open()) {
+        strata__region_set(&strata__shared.region.descriptor_bytes, metadata.cut_bytes);
+    }
+}
+
 static int refill(void)
 {
     if (!metadata.static_used) {
@@ -46,6 +55,7 @@ static int refill(void)
     if (mapping == NULL) {
         return 0;
     }
+    strata__region_add_place(mapping, MAPPING_BYTES, STRATA_PLACE_DESCRIPTOR);
     metadata.next = mapping;
     metadata.left_bytes = MAPPING_BYTES;
     return 1;
@@ -63,6 +73,7 @@ static void *cut(size_t bytes)
     metadata.next += bytes;
     metadata.left_bytes -= bytes;
     metadata.cut_bytes += bytes;
+    publish();
     return descriptor;
 }
 
@@ -138,6 +149,13 @@ size_t strata__metadata_bytes(void)
     size_t bytes = metadata.cut_bytes;
     strata__lock_drop(&metadata.lock);
     return bytes;
+}
+
+void strata__metadata_publish(void)
+{
+    strata__lock_take(&metadata.lock);
+    publish();
+    strata__lock_drop(&metadata.lock);
 }
 
 void strata__metadata_lock(void)

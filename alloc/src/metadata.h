@@ -21,6 +21,8 @@ void strata__metadata_give(void *descriptor, size_t bytes);
 void *strata__metadata_exchange(void *descriptor, size_t old_bytes, size_t bytes);
 /* What has been cut off the mappings so far, in use or kept. */
 size_t strata__metadata_bytes(void);
+/* Writes that figure to the region; taking does it itself. */
+void strata__metadata_publish(void);
 
 /* For fork: rank below every other lock of the malloc replacement. */
 void strata__metadata_lock(void);

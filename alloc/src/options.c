@@ -32,6 +32,11 @@ static const struct option {
     {"STRATA_DEEPBIND", {"drop", "keep"}, 0,
         offsetof(struct strata__options, keep_deepbind),
         "drop: dlopen ignores RTLD_DEEPBIND, which would mix two allocators"},
+    {"STRATA_REGION", {"private", "shared"}, 1, offsetof(struct strata__options, region),
+        "shared: strata reads the figures without the right to trace the process"},
+    {"STRATA_REGION_FOR", {"owner", "all"}, 0,
+        offsetof(struct strata__options, region_for),
+        "who may read a shared region: all lets every user see the figures"},
 };
 
 #define OPTIONS (sizeof(table) / sizeof(table[0]))

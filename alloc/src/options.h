@@ -8,6 +8,8 @@ struct strata__options {
     int background;    /* STRATA_BACKGROUND: the thread of decay.c may be started */
     int cpu_tables;    /* STRATA_CPU_TABLES: CPUs keep blocks */
     int keep_deepbind; /* STRATA_DEEPBIND: dlopen leaves RTLD_DEEPBIND alone */
+    int region;        /* STRATA_REGION: the figures are shared with readers outside */
+    int region_for;    /* STRATA_REGION_FOR: 1: with all of them */
 };
 
 /* Fills in all of them. Writes a message for each variable that begins with STRATA_ and

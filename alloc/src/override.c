@@ -29,6 +29,8 @@
 #include "front.h"
 #include "options.h"
 #include "percpu.h"
+#include "publish.h"
+#include "region.h"
 #include "text.h"
 
 #define PAGE_BYTES ((size_t)4096)
@@ -53,6 +55,10 @@ __attribute__((constructor(101))) static void start(void)
         .release = libc_free, .resize = libc_realloc, .usable = libc_usable};
     struct strata__options options;
     strata__options_read(&options, environ);
+    strata__region_start(!options.region      ? STRATA__REGION_PRIVATE
+                         : options.region_for ? STRATA__REGION_ALL
+                                              : STRATA__REGION_OWNER);
+    strata__publish_all();
     if (options.cpu_tables) {
         strata__percpu_start();
     }

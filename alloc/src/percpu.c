@@ -2,11 +2,17 @@
  * The tables of the CPUs: made when a CPU first misses, kept for ever, one mapping of
  * 16 KiB each (of which the classes in use touch what they need).
  *
- * Draining takes a table from its CPU: its pointer is taken out of strata__percpu_caches,
- * and membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ) restarts whatever sequence is
+ * Draining takes a table from its CPU: its pointer is taken out of the caches, and
+ * membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ) restarts whatever sequence is
  * under way on that CPU (kernel/sched/membarrier.c; a preempted one restarts anyway).
  * Then nobody uses the table, until the pointer is back. Threads on that CPU go to the
  * central lists meanwhile.
+ *
+ * The counts of a table are in the region, which readers outside may share (region.h), and
+ * which a child of fork shares with its parent until it has one of its own. So fork takes all
+ * tables from their CPUs and keeps a copy of the counts, which the child goes on with; the
+ * parent puts its tables back. A child that ran no handler finds its caches zeroed by
+ * the kernel: it forgets the tables, and the blocks in them, and goes on with new ones.
  *
  * A thread whose rseq is not registered (glibc.pthread.rseq=0, a kernel without it,
  * valgrind) has a negative CPU number and always misses: correct and slower.
@@ -22,6 +28,7 @@
 #include "central.h"
 #include "lock.h"
 #include "os.h"
+#include "publish.h"
 
 #if STRATA__RSEQ
 #    include <sys/rseq.h>
@@ -30,17 +37,16 @@
 #endif
 
 #define PAGE_BYTES ((size_t)4096)
-#define TABLE_BYTES ((sizeof(struct strata__cpu) + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1))
+#define TABLE_BYTES ((sizeof(struct strata__slots) + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1))
 #define CPU_ID_OFFSET 4 /* in struct rseq */
 
-_Static_assert(STRATA__BLOCK_CLASSES <= STRATA__CPU_COUNTS, "a count for each class");
+_Static_assert(STRATA__BLOCK_CLASSES <= STRATA_LAYOUT_CLASSES, "a count for each class");
 
-struct strata__cpu *strata__percpu_caches[STRATA__CPUS_MAX];
 ptrdiff_t strata__percpu_rseq;
 
 /* A table and what it held when drain looked last. */
 struct owned {
-    struct strata__cpu *table;
+    struct strata__slots *table;
     uint64_t seen;
 };
 
@@ -49,7 +55,39 @@ static struct {
     struct owned owned[STRATA__CPUS_MAX];
     unsigned end; /* no CPU from here on has a table */
     size_t tables;
+    int fork_took_tables; /* from their CPUs, so that the child can have them */
 } percpu;
+
+/* The counts of a CPU, of which it is the only writer while it has its table. */
+static uint16_t *counts_of(unsigned cpu)
+{
+    return strata__shared.region.cpus[cpu].counts;
+}
+
+static void forget_tables(void)
+{
+    for (unsigned cpu = 0; cpu < percpu.end; cpu++) {
+        percpu.owned[cpu] = (struct owned){0};
+        memset(counts_of(cpu), 0, sizeof(struct strata_layout_cpu));
+    }
+    percpu.end = 0;
+    percpu.tables = 0;
+}
+
+/* Before anything is done with tables: are they still ours? Under the lock. */
+static void notice_fork(void)
+{
+    if (!strata__region_is_orphaned()) {
+        return;
+    }
+    if (strata__region_renew() != 0) {
+        strata__percpu_stop(); /* for good: the rows are the parent's */
+        percpu.end = 0;
+        return;
+    }
+    forget_tables();
+    strata__publish_all();
+}
 
 void strata__percpu_start(void)
 {
@@ -82,19 +120,26 @@ static unsigned current_cpu(void)
 /* Gives this CPU its table, if it has none at all. */
 static void make_table(void)
 {
+    if (strata__region_is_orphaned()) {
+        strata__lock_take(&percpu.lock);
+        notice_fork();
+        strata__lock_drop(&percpu.lock);
+    }
     unsigned cpu = current_cpu();
     if (cpu >= STRATA__CPUS_MAX ||
-        __atomic_load_n(&strata__percpu_caches[cpu], __ATOMIC_ACQUIRE) != NULL) {
+        __atomic_load_n(&strata__shared.caches[cpu], __ATOMIC_ACQUIRE) != NULL) {
         return;
     }
     strata__lock_take(&percpu.lock);
-    if (percpu.owned[cpu].table == NULL) {
-        struct strata__cpu *table = strata__os->map(TABLE_BYTES, PAGE_BYTES);
+    if (percpu.owned[cpu].table == NULL && strata__percpu_rseq != 0) {
+        struct strata__slots *table = strata__os->map(TABLE_BYTES, PAGE_BYTES);
         if (table != NULL) {
+            strata__region_add_place(table, TABLE_BYTES, STRATA_PLACE_TABLE);
             percpu.owned[cpu].table = table;
             percpu.end = cpu >= percpu.end ? cpu + 1 : percpu.end;
             percpu.tables++;
-            __atomic_store_n(&strata__percpu_caches[cpu], table, __ATOMIC_RELEASE);
+            strata__shared.region.table_bytes = percpu.tables * TABLE_BYTES;
+            __atomic_store_n(&strata__shared.caches[cpu], table, __ATOMIC_RELEASE);
         }
     }
     strata__lock_drop(&percpu.lock);
@@ -136,74 +181,75 @@ void strata__percpu_flush(unsigned class, void *block)
     strata__central_flush(class, blocks, count);
 }
 
-static uint64_t fingerprint(const struct strata__cpu *table)
+static uint64_t fingerprint(const uint16_t *counts)
 {
     uint64_t hash = 1;
     for (unsigned i = 0; i < STRATA__BLOCK_CLASSES; i++) {
-        hash = hash * 31 + __atomic_load_n(&table->counts[i], __ATOMIC_RELAXED);
+        hash = hash * 31 + __atomic_load_n(&counts[i], __ATOMIC_RELAXED);
     }
     return hash;
 }
 
-/* Restarts the sequences under way on a CPU. 0 or -errno. */
-static int restart_sequences(unsigned cpu)
+/* Restarts the sequences under way on a CPU; on all with flags 0. 0 or -errno. */
+static int restart_sequences(unsigned flags, unsigned cpu)
 {
     int saved = errno;
-    long failed = syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ,
-        MEMBARRIER_CMD_FLAG_CPU, cpu);
+    long failed =
+        syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ, flags, cpu);
     if (failed != 0 && errno == EPERM) {
         (void)syscall(
             SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ, 0, 0);
-        failed = syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ,
-            MEMBARRIER_CMD_FLAG_CPU, cpu);
+        failed =
+            syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ, flags, cpu);
     }
     int result = failed == 0 ? 0 : -errno;
     errno = saved;
     return result;
 }
 
-static void empty_table(struct strata__cpu *table)
+static void empty_table(struct strata__slots *table, uint16_t *counts)
 {
     for (unsigned i = 0; i < STRATA__BLOCK_CLASSES; i++) {
-        void **slots = table->slots + strata__block_classes[i].first;
-        size_t left = table->counts[i];
+        void **slots = table->blocks + strata__block_classes[i].first;
+        size_t left = counts[i];
         while (left > 0) {
             size_t count =
                 left < STRATA__BLOCK_BATCH_MAX ? left : STRATA__BLOCK_BATCH_MAX;
             left -= count;
             strata__central_flush(i, slots + left, count);
         }
-        table->counts[i] = 0;
+        __atomic_store_n(&counts[i], 0, __ATOMIC_RELAXED);
     }
 }
 
 static int drain(unsigned cpu)
 {
-    struct strata__cpu *table = percpu.owned[cpu].table;
-    __atomic_store_n(&strata__percpu_caches[cpu], NULL, __ATOMIC_SEQ_CST);
-    int failed = restart_sequences(cpu);
+    struct strata__slots *table = percpu.owned[cpu].table;
+    __atomic_store_n(&strata__shared.caches[cpu], NULL, __ATOMIC_SEQ_CST);
+    int failed = restart_sequences(MEMBARRIER_CMD_FLAG_CPU, cpu);
     if (failed == 0) {
-        empty_table(table);
+        empty_table(table, counts_of(cpu));
     }
-    __atomic_store_n(&strata__percpu_caches[cpu], table, __ATOMIC_RELEASE);
+    __atomic_store_n(&strata__shared.caches[cpu], table, __ATOMIC_RELEASE);
     return failed == 0;
 }
 
 unsigned strata__percpu_drain(int all)
 {
-    static const struct strata__cpu nothing;
-    uint64_t empty = fingerprint(&nothing);
+    static const struct strata_layout_cpu nothing;
+    uint64_t empty = fingerprint(nothing.counts);
     unsigned drained = 0;
     strata__lock_take(&percpu.lock);
+    notice_fork();
     for (unsigned cpu = 0; cpu < percpu.end; cpu++) {
         struct owned *owned = &percpu.owned[cpu];
         if (owned->table == NULL) {
             continue;
         }
-        uint64_t seen = fingerprint(owned->table);
+        uint64_t seen = fingerprint(counts_of(cpu));
         if (seen != empty && (all || seen == owned->seen)) {
             drained += (unsigned)drain(cpu);
-            seen = fingerprint(owned->table);
+            seen = fingerprint(counts_of(cpu));
         }
         owned->seen = seen;
     }
@@ -215,11 +261,9 @@ size_t strata__percpu_blocks(unsigned class)
 {
     size_t blocks = 0;
     strata__lock_take(&percpu.lock);
+    notice_fork();
     for (unsigned cpu = 0; cpu < percpu.end; cpu++) {
-        const struct strata__cpu *table = percpu.owned[cpu].table;
-        if (table != NULL) {
-            blocks += __atomic_load_n(&table->counts[class], __ATOMIC_RELAXED);
-        }
+        blocks += __atomic_load_n(&counts_of(cpu)[class], __ATOMIC_RELAXED);
     }
     strata__lock_drop(&percpu.lock);
     return blocks;
@@ -233,17 +277,60 @@ size_t strata__percpu_metadata_bytes(void)
     return bytes;
 }
 
-void strata__percpu_lock(void)
+/* Takes every table from its CPU. Without it, the child cannot have them. */
+static int take_all(int alone)
 {
-    strata__lock_take(&percpu.lock);
+    for (unsigned cpu = 0; cpu < percpu.end; cpu++) {
+        __atomic_store_n(&strata__shared.caches[cpu], NULL, __ATOMIC_SEQ_CST);
+    }
+    if (!alone && percpu.end > 0 && restart_sequences(0, 0) != 0) {
+        return 0;
+    }
+    for (unsigned cpu = 0; cpu < percpu.end; cpu++) {
+        struct strata__slots *table = percpu.owned[cpu].table;
+        if (table != NULL) {
+            memcpy(&table->at_fork, counts_of(cpu), sizeof(table->at_fork));
+        }
+    }
+    return 1;
 }
 
-void strata__percpu_unlock(void)
+static void put_all(void)
 {
+    for (unsigned cpu = 0; cpu < percpu.end; cpu++) {
+        __atomic_store_n(
+            &strata__shared.caches[cpu], percpu.owned[cpu].table, __ATOMIC_RELEASE);
+    }
+}
+
+void strata__percpu_fork_prepare(int alone)
+{
+    strata__lock_take(&percpu.lock);
+    notice_fork();
+    percpu.fork_took_tables = take_all(alone);
+}
+
+void strata__percpu_fork_parent(void)
+{
+    put_all();
     strata__lock_drop(&percpu.lock);
 }
 
-void strata__percpu_reset_lock(void)
+void strata__percpu_fork_child(int renewed)
 {
+    if (renewed != 0) {
+        strata__percpu_stop();
+        percpu.end = 0;
+    } else if (!percpu.fork_took_tables) {
+        forget_tables();
+    } else {
+        for (unsigned cpu = 0; cpu < percpu.end; cpu++) {
+            const struct strata__slots *table = percpu.owned[cpu].table;
+            if (table != NULL) {
+                memcpy(counts_of(cpu), &table->at_fork, sizeof(table->at_fork));
+            }
+        }
+        put_all();
+    }
     strata__lock_reset(&percpu.lock);
 }

@@ -28,9 +28,10 @@ size_t strata__percpu_blocks(unsigned class);
 /* Memory of the tables themselves. */
 size_t strata__percpu_metadata_bytes(void);
 
-/* For fork; ranks above the central lists. */
-void strata__percpu_lock(void);
-void strata__percpu_unlock(void);
-void strata__percpu_reset_lock(void);
+/* Around fork; the lock ranks above the central lists. `alone`: there are no other threads.
+ * `renewed` is what strata__region_renew() said in the child. */
+void strata__percpu_fork_prepare(int alone);
+void strata__percpu_fork_parent(void);
+void strata__percpu_fork_child(int renewed);
 
 #endif

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "blockclass.h"
+#include "region.h"
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #    define STRATA__RSEQ 0 /* a sanitizer cannot see what the sequences do */
@@ -20,21 +21,25 @@
 #    define STRATA__RSEQ 0
 #endif
 
-#define STRATA__CPUS_MAX 4096
 #define STRATA__CPU_SLOTS 1792
-#define STRATA__CPU_COUNTS 64
 
-struct strata__cpu {
-    uint16_t counts[STRATA__CPU_COUNTS]; /* by class */
-    void *slots[STRATA__CPU_SLOTS];      /* of a class from its `first` on */
+/* The blocks that a CPU keeps. How many of each class is in its row of the region. */
+struct strata__slots {
+    void *blocks[STRATA__CPU_SLOTS];  /* of a class from its `first` on */
+    struct strata_layout_cpu at_fork; /* the row while fork goes on */
 };
 
 enum strata__push { STRATA__PUSH_FULL, STRATA__PUSH_DONE, STRATA__PUSH_TWICE };
 
-/* NULL: nothing kept there, now or ever; sequences load it anew each time. */
-extern struct strata__cpu *strata__percpu_caches[STRATA__CPUS_MAX];
 /* Where the thread's struct rseq lies from the thread pointer; 0: there is none. */
 extern ptrdiff_t strata__percpu_rseq;
+
+/* From the pointer of CPU 0 to its row, and from row to row. */
+#define STRATA__ROWS_OFFSET                                                              \
+    (offsetof(struct strata__shared, region.cpus) -                                      \
+        offsetof(struct strata__shared, caches))
+#define STRATA__ROW_SHIFT 7
+_Static_assert(sizeof(struct strata_layout_cpu) == 1 << STRATA__ROW_SHIFT, "a shift");
 
 #if STRATA__RSEQ
 
@@ -60,13 +65,15 @@ extern ptrdiff_t strata__percpu_rseq;
         "movq (%[caches], %%rax, 8), %%rdx\n\t"                                          \
         "testq %%rdx, %%rdx\n\t"                                                         \
         "jz 2f\n\t"                                                                      \
-        "movzwl (%%rdx, %[class], 2), %%ecx\n\t"
+        "shll %[row_shift], %%eax\n\t"                                                   \
+        "leaq %c[rows](%[caches], %%rax), %%rax\n\t"                                     \
+        "movzwl (%%rax, %[class], 2), %%ecx\n\t"
 
 #    define STRATA__RSEQ_INPUTS                                                          \
-        [rseq] "r"(strata__percpu_rseq), [caches] "r"(strata__percpu_caches),            \
+        [rseq] "r"(strata__percpu_rseq), [caches] "r"(strata__shared.caches),            \
             [cpus] "i"(STRATA__CPUS_MAX), [class] "r"((size_t) class),                   \
             [first] "r"((size_t)strata__block_classes[class].first),                     \
-            [slots] "i"(offsetof(struct strata__cpu, slots))
+            [row_shift] "i"(STRATA__ROW_SHIFT), [rows] "i"(STRATA__ROWS_OFFSET)
 
 /* A block of the class that this CPU keeps, or NULL. */
 static inline void *strata__percpu_pop(unsigned class)
@@ -77,9 +84,9 @@ static inline void *strata__percpu_pop(unsigned class)
     void *block;
     __asm__ volatile(STRATA__RSEQ_BEGIN "subl $1, %%ecx\n\t"
                                         "jb 2f\n\t"
-                                        "leaq (%%rcx, %[first]), %%rax\n\t"
-                                        "movq %c[slots](%%rdx, %%rax, 8), %%rsi\n\t"
-                                        "movw %%cx, (%%rdx, %[class], 2)\n\t"
+                                        "leaq (%%rdx, %%rcx, 8), %%rdx\n\t"
+                                        "movq (%%rdx, %[first], 8), %%rsi\n\t"
+                                        "movw %%cx, (%%rax, %[class], 2)\n\t"
                                         "2:\n\t"
                      : "=&S"(block)
                      : STRATA__RSEQ_INPUTS
@@ -94,20 +101,19 @@ static inline enum strata__push strata__percpu_push(unsigned class, void *block)
         return STRATA__PUSH_FULL;
     }
     unsigned long result;
-    __asm__ volatile(STRATA__RSEQ_BEGIN
-                     "cmpl %[capacity], %%ecx\n\t"
-                     "jae 2f\n\t"
-                     "leaq (%%rcx, %[first]), %%rax\n\t"
-                     "testl %%ecx, %%ecx\n\t"
-                     "jz 5f\n\t"
-                     "movl $2, %%esi\n\t"
-                     "cmpq %[block], %c[slots] - 8(%%rdx, %%rax, 8)\n\t"
-                     "je 2f\n\t"
-                     "5: movl $1, %%esi\n\t"
-                     "movq %[block], %c[slots](%%rdx, %%rax, 8)\n\t"
-                     "addl $1, %%ecx\n\t"
-                     "movw %%cx, (%%rdx, %[class], 2)\n\t"
-                     "2:\n\t"
+    __asm__ volatile(STRATA__RSEQ_BEGIN "cmpl %[capacity], %%ecx\n\t"
+                                        "jae 2f\n\t"
+                                        "leaq (%%rdx, %%rcx, 8), %%rdx\n\t"
+                                        "testl %%ecx, %%ecx\n\t"
+                                        "jz 5f\n\t"
+                                        "movl $2, %%esi\n\t"
+                                        "cmpq %[block], -8(%%rdx, %[first], 8)\n\t"
+                                        "je 2f\n\t"
+                                        "5: movl $1, %%esi\n\t"
+                                        "movq %[block], (%%rdx, %[first], 8)\n\t"
+                                        "addl $1, %%ecx\n\t"
+                                        "movw %%cx, (%%rax, %[class], 2)\n\t"
+                                        "2:\n\t"
                      : "=&S"(result)
                      : STRATA__RSEQ_INPUTS, [block] "r"(block),
                      [capacity] "r"((uint32_t)strata__block_classes[class].capacity)

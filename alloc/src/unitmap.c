@@ -13,6 +13,7 @@
 #include <errno.h>
 
 #include "os.h"
+#include "region.h"
 
 #define PAGE_BYTES ((size_t)4096)
 
@@ -40,6 +41,8 @@ static int cover_one(size_t root_index)
     if (!__atomic_compare_exchange_n(
             slot, &nobody, leaf, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
         strata__os->unmap(leaf, sizeof(*leaf));
+    } else {
+        strata__region_add_place(leaf, sizeof(*leaf), STRATA_PLACE_MAP);
     }
     return 0;
 }

@@ -22,6 +22,7 @@
 #include "lock.h"
 #include "metadata.h"
 #include "os.h"
+#include "region.h"
 
 #define PAGE_BYTES ((size_t)4096)
 #define REGION_LEAST_BYTES ((size_t)512 << 10)
@@ -69,6 +70,22 @@ static unsigned bin_of(size_t units)
 static void change(size_t *counter, size_t by)
 {
     __atomic_store_n(counter, *counter + by, __ATOMIC_RELAXED);
+}
+
+/* Under the lock, when it has changed something. */
+static void publish(void)
+{
+    struct strata_layout_units *shown = &strata__shared.region.units;
+    if (!strata__region_is_open()) {
+        return;
+    }
+    strata__region_begin(&shown->sequence);
+    strata__region_set(&shown->mapped_bytes, heap.stats.mapped_bytes);
+    strata__region_set(&shown->free_bytes, heap.stats.free_bytes);
+    strata__region_set(&shown->dirty_bytes, heap.stats.dirty_bytes);
+    strata__region_set(&shown->peak_used_bytes, heap.stats.peak_used_bytes);
+    strata__region_set(&shown->purged_bytes, heap.stats.purged_bytes);
+    strata__region_end(&shown->sequence);
 }
 
 static size_t touched_pages(const char *start, size_t units)
@@ -295,6 +312,8 @@ static int carve(struct strata__span *span, char *start, size_t units)
     }
     size_t used = strata__units_used_bytes();
     heap.peak_bytes = used > heap.peak_bytes ? used : heap.peak_bytes;
+    heap.stats.peak_used_bytes =
+        used > heap.stats.peak_used_bytes ? used : heap.stats.peak_used_bytes;
     return 0;
 }
 
@@ -327,6 +346,7 @@ static int add_region(size_t units)
             start + i * STRATA__UNIT_BYTES, strata__entry(STRATA__KIND_UNUSED, NULL));
     }
     change(&heap.stats.mapped_bytes, bytes);
+    strata__region_add_place(start, bytes, STRATA_PLACE_REGION);
     insert(span);
     return 0;
 }
@@ -355,6 +375,7 @@ char *strata__units_take(size_t units, size_t alignment_units)
     if (start == NULL && add_region(units + slack) == 0) {
         start = take_locked(units, alignment_units);
     }
+    publish();
     strata__lock_drop(&heap.lock);
     return start;
 }
@@ -368,6 +389,7 @@ int strata__units_extend(char *start, size_t units, size_t extra)
     if (span != NULL && span->start == end && span->units >= extra) {
         failed = carve(span, end, extra);
     }
+    publish();
     strata__lock_drop(&heap.lock);
     return failed;
 }
@@ -380,6 +402,7 @@ void strata__units_give(struct strata__span *span, char *start, size_t units)
     span->dirty = pages > 0;
     heap.stats.dirty_bytes += pages * PAGE_BYTES;
     insert(span);
+    publish();
     strata__lock_drop(&heap.lock);
 }
 
@@ -417,12 +440,15 @@ size_t strata__units_purge(uint32_t epoch, size_t keep_bytes)
             return purged;
         }
         unlink_span(span);
+        publish();
         strata__lock_drop(&heap.lock);
         size_t bytes = purge_span(span, dirty_bytes - keep_bytes);
         strata__lock_take(&heap.lock);
         heap.stats.dirty_bytes -= bytes;
+        heap.stats.purged_bytes += bytes;
         span->dirty = any_touched(span->start, span->units) != 0;
         insert(span);
+        publish();
         strata__lock_drop(&heap.lock);
         if (bytes == 0) {
             return purged;
@@ -459,6 +485,21 @@ size_t strata__units_used_bytes(void)
 {
     return __atomic_load_n(&heap.stats.mapped_bytes, __ATOMIC_RELAXED) -
            __atomic_load_n(&heap.stats.free_bytes, __ATOMIC_RELAXED);
+}
+
+void strata__units_publish(void)
+{
+    strata__lock_take(&heap.lock);
+    publish();
+    strata__lock_drop(&heap.lock);
+}
+
+void strata__units_reset_peak(void)
+{
+    strata__lock_take(&heap.lock);
+    heap.stats.peak_used_bytes = strata__units_used_bytes();
+    publish();
+    strata__lock_drop(&heap.lock);
 }
 
 void strata__units_get_stats(struct strata__units_stats *stats)

@@ -19,14 +19,18 @@ struct strata__span {
     uint32_t units;
     uint32_t epoch;
     uint8_t dirty;
-    uint8_t bin;  /* of a free span */
-    uint8_t seen; /* of a block, see large.c */
+    uint8_t bin;             /* of a free span */
+    uint8_t seen;            /* of a block, see large.c */
+    uint16_t rounding_bytes; /* of a block: less was asked for by that much */
+    uint16_t huge_slot;      /* of a huge block, in the region's directory */
 };
 
 struct strata__units_stats {
-    size_t mapped_bytes; /* regions */
-    size_t free_bytes;   /* free spans, resident or not */
-    size_t dirty_bytes;  /* pages of free spans that may be resident */
+    size_t mapped_bytes;    /* regions */
+    size_t free_bytes;      /* free spans, resident or not */
+    size_t dirty_bytes;     /* pages of free spans that may be resident */
+    size_t peak_used_bytes; /* most of mapped - free since the last reset */
+    size_t purged_bytes;    /* given back so far */
 };
 
 /* `units` on a multiple of `alignment_units` (a power of two), which read as zeroes where
@@ -50,6 +54,10 @@ void strata__units_set_epoch(uint32_t epoch);
 
 /* Units in use, read without the lock. */
 size_t strata__units_used_bytes(void);
+/* Writes the figures to the region; whatever changes them does it itself. */
+void strata__units_publish(void);
+/* The most in use is from now on what it was last. */
+void strata__units_reset_peak(void);
 void strata__units_get_stats(struct strata__units_stats *stats);
 /* Walks every free span and compares with the counters; a difference is fatal. */
 void strata__units_check(void);

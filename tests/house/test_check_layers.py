@@ -60,7 +60,7 @@ class CheckLayers(unittest.TestCase):
         self.write("src/facts/thing.c", '#include "strata/layout.h"\n')
         self.expect(None)
         self.write("src/facts/thing.c", '#include "strata/heap.h"\n')
-        self.expect("sees only layout.h")
+        self.expect("sees only the layouts")
         self.write("src/model/thing.c", '#include <strata/layout.h>\n')
         self.expect("may not use 'strata_layout'")
 
