@@ -8,10 +8,11 @@ _strata() {
         [[ ${COMP_WORDS[i]} == -* ]] || { command=${COMP_WORDS[i]}; break; }
     done
     case $command in
-    '') options='--json --bytes --all --color --width --fail-on --root --help ' words='explain capture plan rules lab help' files=no ;;
+    '') options='--json --bytes --all --color --width --fail-on --root --help ' words='explain capture plan export rules lab help' files=no ;;
     explain) options='--json --bytes --all --color --width --fail-on --root --capture --help ' words=$(ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u) ;;
     capture) options='--root --output --help ' words=$(ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u) ;;
     plan) options='--json --bytes --color --width --root --limit --memory-limit --others --reserve --case --server --prometheus --days --pool --help ' ;;
+    export) options='--root --every --once --most --per-pid --listen --textfile --help ' ;;
     rules) options='--json --color --width --help ' words=$(strata rules 2>/dev/null | sed -n 's/^\([a-z][^ ]*\) .*/\1/p') ;;
     lab) options='--check --help ' words=$(strata lab 2>/dev/null | cut -d ' ' -f 1) ;;
     help) options='--help ' ;;
@@ -22,6 +23,7 @@ _strata() {
     --root) options= words= ;;
     --capture) options= words= ;;
     --output) options= words= ;;
+    --textfile) options= words= ;;
     esac
     [[ $current != -* ]] || words=$options files=no
     COMPREPLY=()

@@ -105,7 +105,7 @@ enum exit_code account_read(
     return exit_code_of(rc);
 }
 
-enum exit_code account_judge(struct account *account)
+int account_judge_quietly(struct account *account)
 {
     int rc = snapshot_build(&account->facts, &account->snapshot);
 
@@ -116,8 +116,17 @@ enum exit_code account_judge(struct account *account)
         }
     }
     if (rc != 0) {
-        complain("cannot finish the account: %s", strerror(-rc));
         region_release(&account->facts.region);
+    }
+    return rc;
+}
+
+enum exit_code account_judge(struct account *account)
+{
+    int rc = account_judge_quietly(account);
+
+    if (rc != 0) {
+        complain("cannot finish the account: %s", strerror(-rc));
         return EXIT_FAILED;
     }
     return EXIT_FINE;
@@ -130,8 +139,7 @@ void account_release(struct account *account)
     region_release(&account->facts.region);
 }
 
-/* No member shows its mappings: what is left are a few totals of 'status'. */
-static bool is_denied(const struct facts *facts)
+bool account_is_denied(const struct facts *facts)
 {
     for (size_t i = 0; i < facts->process_count; i++) {
         if (facts->processes[i].mappings_state != FACT_DENIED) {
@@ -141,7 +149,7 @@ static bool is_denied(const struct facts *facts)
     return facts->process_count > 0;
 }
 
-static bool is_partial(const struct facts *facts)
+bool account_is_partial(const struct facts *facts)
 {
     for (size_t i = 0; i < facts->gap_count; i++) {
         if (facts->gaps[i].state != FACT_ABSENT) {
@@ -167,8 +175,8 @@ enum exit_code account_exit_code(
     if (account_has_finding(list, fail_on)) {
         return EXIT_FINDING;
     }
-    if (facts->target_kind != TARGET_HOST && is_denied(facts)) {
+    if (facts->target_kind != TARGET_HOST && account_is_denied(facts)) {
         return EXIT_DENIED;
     }
-    return is_partial(facts) ? EXIT_PARTIAL : EXIT_FINE;
+    return account_is_partial(facts) ? EXIT_PARTIAL : EXIT_FINE;
 }

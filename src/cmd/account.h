@@ -27,7 +27,16 @@ enum exit_code account_read(
 /* Model and findings of account->facts. On failure facts are released as well. */
 enum exit_code account_judge(struct account *account);
 
+/* The same without a message. 0 or -ENOMEM. */
+int account_judge_quietly(struct account *account);
+
 void account_release(struct account *account);
+
+/* No member shows its mappings: what is left are a few totals of 'status'. */
+bool account_is_denied(const struct facts *facts);
+
+/* Facts that exist are missing. */
+bool account_is_partial(const struct facts *facts);
 
 /* A finding is at or above fail_on; never when that is -1. */
 bool account_has_finding(const struct finding_list *list, int fail_on);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/duration.h"
 #include "base/number.h"
 #include "cmd/exit_code.h"
 #include "cmd/message.h"
@@ -20,6 +21,8 @@
 enum {
     WIDTH_LEAST = 60,
     WIDTH_MOST = 1000,
+    EVERY_LEAST_MS = 200,
+    TARGETS_MOST = 1000,
     /* values of getopt_long for options without a letter */
     VALUE_JSON = 256,
     VALUE_BYTES,
@@ -30,9 +33,19 @@ enum {
     VALUE_ROOT,
     VALUE_CAPTURE,
     VALUE_CHECK,
+    VALUE_EVERY,
+    VALUE_ONCE,
+    VALUE_MOST,
+    VALUE_PER_PID,
+    VALUE_LISTEN,
+    VALUE_TEXTFILE,
+    VALUE_SORT,
+    VALUE_FILTER,
     VALUE_TEXT = 1024, /* and enum option_text */
     DESCRIPTION_COLUMN = 26,
 };
+
+#define EVERY_MOST_MS (UINT64_C(24) * 60 * 60 * 1000)
 
 const struct option_row option_table[] = {
     {"json", VALUE_JSON, NULL, OPTION_JSON, "for machines; docs/json.md describes it"},
@@ -67,6 +80,17 @@ const struct option_row option_table[] = {
         "how far back to ask Prometheus, 7"},
     {"pool", VALUE_TEXT + TEXT_POOL, "NAME", OPTION_PLAN,
         "only this pool of Prometheus's"},
+    {"every", VALUE_EVERY, "TIME", OPTION_EVERY, "how often: 2s, 1m; from 200ms to 1d"},
+    {"once", VALUE_ONCE, NULL, OPTION_ONCE, "look once, print, end"},
+    {"most", VALUE_MOST, "N", OPTION_MOST, "targets to look into, largest first; 32"},
+    {"per-pid", VALUE_PER_PID, NULL, OPTION_PER_PID,
+        "series for each process, with a label pid"},
+    {"listen", VALUE_LISTEN, "ADDRESS", OPTION_LISTEN,
+        "ADDRESS:PORT or PORT; default 127.0.0.1:9812"},
+    {"textfile", VALUE_TEXTFILE, "FILE", OPTION_TEXTFILE,
+        "write FILE anew each time instead of serving"},
+    {"sort", VALUE_SORT, "COLUMN", OPTION_SORT, "name, pid, or a column by its title"},
+    {"filter", VALUE_FILTER, "TEXT", OPTION_FILTER, "only names with TEXT in them"},
     {"help", 'h', NULL, 0, "this text"},
     {.name = NULL},
 };
@@ -117,6 +141,26 @@ static int set_width(struct options *options, const char *text)
     return 0;
 }
 
+static int set_every(struct options *options, const char *text)
+{
+    if (duration_parse(text, &options->every_ms) != 0 ||
+        options->every_ms < EVERY_LEAST_MS || options->every_ms > EVERY_MOST_MS) {
+        return wrong(options, "--every takes a time from 200ms to 1d, not", text);
+    }
+    return 0;
+}
+
+static int set_most(struct options *options, const char *text)
+{
+    uint64_t most;
+
+    if (number_parse(text, &most) != 0 || most < 1 || most > TARGETS_MOST) {
+        return wrong(options, "--most takes a number from 1 to 1000, not", text);
+    }
+    options->most = (size_t)most;
+    return 0;
+}
+
 static int set_path(struct options *options, const char **place, const char *name)
 {
     if (*optarg == '\0') {
@@ -155,6 +199,27 @@ static int apply(struct options *options, int value)
         return set_path(options, &options->root, "--root");
     case VALUE_CAPTURE:
         return set_path(options, &options->capture, "--capture");
+    case VALUE_EVERY:
+        return set_every(options, optarg);
+    case VALUE_ONCE:
+        options->once = true;
+        return 0;
+    case VALUE_MOST:
+        return set_most(options, optarg);
+    case VALUE_PER_PID:
+        options->per_pid = true;
+        return 0;
+    case VALUE_LISTEN:
+        options->listen = optarg;
+        return 0;
+    case VALUE_TEXTFILE:
+        return set_path(options, &options->textfile, "--textfile");
+    case VALUE_SORT:
+        options->sort = optarg;
+        return 0;
+    case VALUE_FILTER:
+        options->filter = optarg;
+        return 0;
     case 'o':
         return set_path(options, &options->output, "-o");
     default:

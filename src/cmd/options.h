@@ -3,6 +3,8 @@
 #define STRATA_CMD_OPTIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "base/buffer.h"
 #include "cmd/command.h"
@@ -20,6 +22,14 @@ enum option_bit {
     OPTION_CHECK = 512,
     OPTION_PLAN = 1 << 16,
     OPTION_BENCH = 1 << 17,
+    OPTION_EVERY = 1 << 15,
+    OPTION_ONCE = 1 << 18,
+    OPTION_MOST = 1 << 19,
+    OPTION_PER_PID = 1 << 20,
+    OPTION_LISTEN = 1 << 21,
+    OPTION_TEXTFILE = 1 << 22,
+    OPTION_SORT = 1 << 23,
+    OPTION_FILTER = 1 << 24,
 };
 
 /* What is told of one option, in help, manual pages and completions. */
@@ -70,6 +80,14 @@ struct options {
     const char *capture;           /* explain: also store the facts here; NULL: no */
     const char *output;            /* capture: the file; NULL: not given */
     const char *texts[TEXT_COUNT]; /* NULL: not given; "" when it takes no value */
+    uint64_t every_ms;             /* the clock of what repeats; 0: the command's own */
+    bool once;                     /* top, export: one look, then end */
+    size_t most;          /* export: targets that are looked into; 0: the default */
+    bool per_pid;         /* export: each process has series of its own */
+    const char *listen;   /* export: the address; NULL: the default */
+    const char *textfile; /* export: the file; NULL: none */
+    const char *sort;     /* top: title of a column; NULL: resident */
+    const char *filter;   /* top: what names must contain; NULL: all */
     char *const *arguments;
     int argument_count;
 };

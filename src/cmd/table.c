@@ -11,6 +11,7 @@
 
 #include "cmd/cmd_capture.h"
 #include "cmd/cmd_explain.h"
+#include "cmd/cmd_export.h"
 #include "cmd/cmd_help.h"
 #include "cmd/cmd_lab.h"
 #include "cmd/cmd_overview.h"
@@ -59,6 +60,24 @@ const struct command command_table[] = {
         "\n"
         "docs/plan.md has the arithmetic.",
         (LOOK & ~OPTION_ALL) | OPTION_ROOT | OPTION_PLAN, 0, 1, cmd_plan},
+    {"export", "", "metrics of this host for Prometheus",
+        "Looks at the host every 15 seconds and inside of its largest programs and "
+        "pools\n"
+        "as often as costs less than a twentieth of one processor, and serves what it\n"
+        "knows, with its age, on http://127.0.0.1:9812/metrics. A slow target makes its\n"
+        "own figures older and nobody wait. Started by a systemd socket it serves "
+        "there.\n"
+        "\n"
+        "  sudo strata export --listen 127.0.0.1:9812\n"
+        "  sudo strata export --textfile /var/lib/node_exporter/strata.prom\n"
+        "  sudo strata export --once             prints the page\n"
+        "\n"
+        "Programs of one name, pool and unit are one target. Alert rules, a dashboard "
+        "and\n"
+        "units come with strata in dist/; docs/fleet.md tells of many machines.",
+        OPTION_LISTEN | OPTION_TEXTFILE | OPTION_EVERY | OPTION_MOST | OPTION_PER_PID |
+            OPTION_ONCE | OPTION_ROOT,
+        0, 0, cmd_export},
     {"rules", "[ID]", "what each finding means, when it speaks, what it proposes",
         "Without ID the list, with ID one rule in full.",
         LOOK & ~OPTION_BYTES & ~OPTION_ALL, 0, 1, cmd_rules},

@@ -200,6 +200,25 @@ static void check_members(
     }
 }
 
+/* What members have in common, once they are read. */
+static int read_shared(struct collection *collection)
+{
+    struct process_reader *reader = &collection->reader;
+    struct facts *facts = reader->facts;
+    int rc = 0;
+
+    if ((reader->what & COLLECT_FRAMES) != 0) {
+        rc = frames_read(reader->root, facts);
+    }
+    if (rc == 0) {
+        rc = read_bill(collection);
+    }
+    if (rc == 0 && (reader->what & COLLECT_SERVICES) != 0) {
+        rc = fpm_read(reader->root, facts);
+    }
+    return rc;
+}
+
 static int collect(struct collection *collection, const char *text, struct error *error)
 {
     struct process_reader *reader = &collection->reader;
@@ -220,14 +239,8 @@ static int collect(struct collection *collection, const char *text, struct error
     if (rc == 0) {
         rc = read_members(reader, &target, error);
     }
-    if (rc == 0 && (reader->what & COLLECT_FRAMES) != 0) {
-        rc = frames_read(reader->root, facts);
-    }
     if (rc == 0) {
-        rc = read_bill(collection);
-    }
-    if (rc == 0 && (reader->what & COLLECT_SERVICES) != 0) {
-        rc = fpm_read(reader->root, facts);
+        rc = read_shared(collection);
     }
     if (rc == 0 && (reader->what & COLLECT_SERVICES) != 0) {
         rc = mysql_read(reader->root, facts);
@@ -236,6 +249,43 @@ static int collect(struct collection *collection, const char *text, struct error
         check_members(collection, text, &target);
     }
     return rc;
+}
+
+/* Another process has the pid of one that ended. */
+static void drop_replaced(struct facts *facts, const struct process_identity *wanted)
+{
+    const struct process_facts *last = &facts->processes[facts->process_count - 1];
+
+    if (last->pid == wanted->pid && last->start_time_ticks != wanted->start_time_ticks) {
+        gap_add(facts, "process", wanted->pid, FACT_GONE, "the process ended");
+        facts->process_count--;
+    }
+}
+
+static int collect_members(struct collection *collection,
+    const struct chosen_members *chosen, struct error *error)
+{
+    struct process_reader *reader = &collection->reader;
+    struct facts *facts = reader->facts;
+    int rc = read_host(collection);
+
+    facts->target_kind = chosen->kind;
+    facts->target_name = region_copy_text(&facts->region, chosen->name);
+    facts->processes =
+        region_alloc(&facts->region, chosen->count * sizeof(*facts->processes));
+    if (facts->target_name == NULL || facts->processes == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; rc == 0 && i < chosen->count; i++) {
+        rc = read_member(reader, chosen->processes[i].pid);
+        if (rc == 0 && facts->process_count > 0) {
+            drop_replaced(facts, &chosen->processes[i]);
+        }
+    }
+    if (rc == 0 && facts->process_count == 0) {
+        rc = error_set(error, -ESRCH, "cannot read '%s': it has ended", chosen->name);
+    }
+    return rc == 0 ? read_shared(collection) : rc;
 }
 
 int facts_collect(struct facts_root *root, const char *target, unsigned what,
@@ -249,6 +299,21 @@ int facts_collect(struct facts_root *root, const char *target, unsigned what,
     }
     if (rc == -ENOMEM) {
         error_set(error, rc, "cannot read '%s': out of memory", target);
+    }
+    return collection_end(&collection, rc);
+}
+
+int facts_collect_members(struct facts_root *root, const struct chosen_members *chosen,
+    unsigned what, struct facts *facts, struct error *error)
+{
+    struct collection collection;
+    int rc = collection_begin(&collection, root, what, facts);
+
+    if (rc == 0) {
+        rc = collect_members(&collection, chosen, error);
+    }
+    if (rc == -ENOMEM) {
+        error_set(error, rc, "cannot read '%s': out of memory", chosen->name);
     }
     return collection_end(&collection, rc);
 }

@@ -19,6 +19,8 @@ enum collect_what {
     COLLECT_SERVICES = 256, /* what servers say of themselves: FPM, MySQL */
     COLLECT_EXPLAIN = 511,
     COLLECT_OVERVIEW = COLLECT_STATUS | COLLECT_ROLLUP | COLLECT_CGROUP | COLLECT_HOST,
+    COLLECT_CLOSELY =
+        1 << 16, /* of a host: status and cgroup of all, not of the largest */
 };
 
 /*
@@ -32,11 +34,33 @@ enum collect_what {
 int facts_collect(struct facts_root *root, const char *target, unsigned what,
     struct facts *facts, struct error *error);
 
+/* A process as it was seen before; the start time tells it from another with its pid. */
+struct process_identity {
+    int32_t pid;
+    uint64_t start_time_ticks;
+};
+
+/* Processes that the caller has chosen, parents before children, and what they are to be called. */
+struct chosen_members {
+    enum target_kind kind; /* TARGET_PROCESS (then count is 1) or TARGET_POOL */
+    const char *name;
+    const struct process_identity *processes;
+    size_t count;
+};
+
+/*
+ * Reads these processes as one target, as facts_collect() would. Those that ended are left
+ * out, and are gaps. -ESRCH: none is left. Other errors as above.
+ */
+int facts_collect_members(struct facts_root *root, const struct chosen_members *chosen,
+    unsigned what, struct facts *facts, struct error *error);
+
 /*
  * Reads every process of the host but kernel threads and zombies, largest resident set first.
  * Of all: name, parent, resident set. Status, title, program and cgroup only of the largest and
  * of whoever may be in one pool with them; with COLLECT_ROLLUP smaps_rollup of the largest
- * of these within a budget of time. The rest is absent, and gaps say for how many.
+ * of these within a budget of time; COLLECT_CLOSELY: of all. The rest is absent, and gaps say
+ * for how many.
  * Mappings, heaps and frames are never read. Errors as above.
  */
 int facts_collect_host(

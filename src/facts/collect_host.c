@@ -127,19 +127,19 @@ static int look_closely(struct process_reader *reader, size_t place)
 }
 
 /* The second look. */
-static int read_chosen(struct process_reader *reader, bool *chosen)
+static int read_chosen(struct process_reader *reader, size_t looks, bool *chosen)
 {
     struct facts *facts = reader->facts;
     int rc = 0;
 
-    for (size_t i = 0; rc == 0 && i < facts->process_count && i < CLOSE_LOOKS; i++) {
+    for (size_t i = 0; rc == 0 && i < facts->process_count && i < looks; i++) {
         chosen[i] = true;
         rc = look_closely(reader, i);
     }
     if (rc == 0) {
         rc = host_choice_add_relatives(facts, &facts->region, chosen);
     }
-    for (size_t i = CLOSE_LOOKS; rc == 0 && i < facts->process_count; i++) {
+    for (size_t i = looks; rc == 0 && i < facts->process_count; i++) {
         if (chosen[i]) {
             rc = look_closely(reader, i);
         }
@@ -206,6 +206,7 @@ static int read_processes(struct process_reader *reader, const struct pid_list *
 {
     struct facts *facts = reader->facts;
     const bool rollups = (reader->what & COLLECT_ROLLUP) != 0;
+    const bool closely = (reader->what & COLLECT_CLOSELY) != 0;
     size_t far = 0;
     int rc = read_all_stats(reader, pids);
 
@@ -218,7 +219,7 @@ static int read_processes(struct process_reader *reader, const struct pid_list *
     }
     sort_by_resident(facts);
     reader->what &= COLLECT_STATUS | COLLECT_CGROUP | COLLECT_HOST;
-    rc = read_chosen(reader, chosen);
+    rc = read_chosen(reader, closely ? facts->process_count : CLOSE_LOOKS, chosen);
     if (rc != 0) {
         return rc;
     }

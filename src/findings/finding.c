@@ -81,3 +81,42 @@ void finding_list_release(struct finding_list *list)
     region_release(&list->region);
     *list = (struct finding_list){.items = NULL};
 }
+
+static void copy_text(struct finding_list *copy, const char **text)
+{
+    if (*text != NULL) {
+        *text = region_copy_text(&copy->region, *text);
+        copy->failed = copy->failed || *text == NULL;
+    }
+}
+
+static void own_texts(struct finding_list *copy, struct finding *finding)
+{
+    copy_text(copy, &finding->summary);
+    copy_text(copy, &finding->reasoning);
+    copy_text(copy, &finding->fix);
+    copy_text(copy, &finding->verify);
+    for (size_t i = 0; i < finding->evidence_count; i++) {
+        copy_text(copy, &finding->evidence[i].text);
+    }
+}
+
+int finding_list_copy(const struct finding_list *list, struct finding_list *copy)
+{
+    *copy = (struct finding_list){.count = list->count, .failed = list->failed};
+    region_init(&copy->region, FINDINGS_MAX_BYTES);
+    copy->items = region_alloc(&copy->region, (list->count + 1) * sizeof(*copy->items));
+    if (copy->items == NULL) {
+        copy->failed = true;
+        copy->count = 0;
+    }
+    for (size_t i = 0; i < copy->count; i++) {
+        copy->items[i] = list->items[i];
+        own_texts(copy, &copy->items[i]);
+    }
+    if (copy->failed) {
+        finding_list_release(copy);
+        return -ENOMEM;
+    }
+    return 0;
+}

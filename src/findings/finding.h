@@ -76,4 +76,10 @@ const struct rule *rule_find(const char *id);
 int findings_run(const struct snapshot *snapshot, struct finding_list *list);
 void finding_list_release(struct finding_list *list);
 
+/*
+ * A copy that stands alone: no text of it belongs to the snapshot or its facts, which may
+ * then be released. 0 or -ENOMEM (then nothing needs a release).
+ */
+int finding_list_copy(const struct finding_list *list, struct finding_list *copy);
+
 #endif

@@ -90,7 +90,7 @@ static int32_t topmost_of_name(
     return member->process->pid;
 }
 
-static bool is_service(const struct cgroup_facts *cgroup)
+bool cgroup_is_service(const struct cgroup_facts *cgroup)
 {
     static const char suffix[] = ".service";
     size_t bytes = cgroup->unit != NULL ? strlen(cgroup->unit) : 0;
@@ -98,6 +98,15 @@ static bool is_service(const struct cgroup_facts *cgroup)
     return cgroup->container_id != NULL ||
            (bytes >= sizeof(suffix) &&
                strcmp(cgroup->unit + bytes - (sizeof(suffix) - 1), suffix) == 0);
+}
+
+const char *process_pool_name(const struct process_facts *process)
+{
+    if (process->title != NULL &&
+        strncmp(process->title, pool_title, sizeof(pool_title) - 1) == 0) {
+        return process->title + sizeof(pool_title) - 1;
+    }
+    return NULL;
 }
 
 static struct member describe(
@@ -110,13 +119,10 @@ static struct member describe(
         member.name = process->name;
     }
     if (index >= 0 && (size_t)index < host->cgroup_count &&
-        is_service(&host->cgroups[index])) {
+        cgroup_is_service(&host->cgroups[index])) {
         member.service = index;
     }
-    if (process->title != NULL &&
-        strncmp(process->title, pool_title, sizeof(pool_title) - 1) == 0) {
-        member.pool = process->title + sizeof(pool_title) - 1;
-    }
+    member.pool = process_pool_name(process);
     return member;
 }
 

@@ -2,6 +2,7 @@
 #ifndef STRATA_MODEL_HOST_GROUP_H
 #define STRATA_MODEL_HOST_GROUP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/region.h"
@@ -17,5 +18,11 @@
  */
 int host_groups_build(const struct facts *host, struct region *region,
     struct facts **groups, size_t *count);
+
+/* The name of the php-fpm pool that process works for, from its title; NULL: none. */
+const char *process_pool_name(const struct process_facts *process);
+
+/* True when a unit of kind service or a container bills it: what is in there belongs together. */
+bool cgroup_is_service(const struct cgroup_facts *cgroup);
 
 #endif

@@ -1,22 +1,20 @@
 /*
- * capture_file.c - the only file of this layer that touches the world.
+ * capture_file.c - captures from and to files.
  *
- * A capture is written beside its final place and then renamed, so that a full disk or
- * an interrupt never leaves half a capture under the name that was asked for.
+ * A capture appears whole or not at all (whole_file.c), and only its owner may read it: it
+ * tells much about a machine.
  */
 #include "record/capture_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/descriptor.h"
 #include "record/capture.h"
+#include "record/whole_file.h"
 
 static bool is_dash(const char *path)
 {
@@ -56,62 +54,6 @@ int capture_load(const char *path, struct facts *facts, struct error *error)
     return rc;
 }
 
-static int close_written(int fd, int rc)
-{
-    if (close(fd) != 0 && rc == 0) {
-        rc = -errno;
-    }
-    return rc;
-}
-
-static int save_in_place(const char *path, const struct buffer *buffer)
-{
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-    return fd < 0 ? -errno
-                  : close_written(
-                        fd, descriptor_write_all(fd, buffer->data, buffer->length_bytes));
-}
-
-static int save_and_rename(const char *path, const struct buffer *buffer)
-{
-    struct buffer temporary;
-    int fd;
-    int rc;
-
-    buffer_init(&temporary);
-    buffer_printf(&temporary, "%s.XXXXXX", path);
-    if (buffer_error(&temporary) != 0) {
-        buffer_release(&temporary);
-        return -ENOMEM;
-    }
-    fd = mkostemp(temporary.data, O_CLOEXEC); /* mode 0600 */
-    rc = fd < 0 ? -errno
-                : close_written(
-                      fd, descriptor_write_all(fd, buffer->data, buffer->length_bytes));
-    if (rc == 0 && rename(temporary.data, path) != 0) {
-        rc = -errno;
-    }
-    if (rc != 0 && fd >= 0) {
-        (void)unlink(temporary.data);
-    }
-    buffer_release(&temporary);
-    return rc;
-}
-
-static int save_text(const char *path, const struct buffer *buffer)
-{
-    struct stat status;
-
-    if (is_dash(path)) {
-        return descriptor_write_all(STDOUT_FILENO, buffer->data, buffer->length_bytes);
-    }
-    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
-        return save_in_place(path, buffer);
-    }
-    return save_and_rename(path, buffer);
-}
-
 int capture_save(const struct facts *facts, const char *path, struct error *error)
 {
     struct buffer buffer;
@@ -120,7 +62,7 @@ int capture_save(const struct facts *facts, const char *path, struct error *erro
     buffer_init(&buffer);
     rc = capture_write(facts, &buffer, error);
     if (rc == 0) {
-        rc = save_text(path, &buffer);
+        rc = whole_file_write(path, &buffer, WHOLE_FILE_OWNER_ONLY);
         if (rc != 0) {
             (void)error_set(
                 error, rc, "cannot write capture '%s': %s", path, strerror(-rc));

@@ -641,6 +641,53 @@ static void the_bill_is_that_of_the_target(void **state)
     facts_root_close(&root);
 }
 
+/* Members that the caller chose: the same facts, and never those of another process. */
+static void chosen_members_are_read_as_one_target(void **state)
+{
+    struct process_identity identities[2];
+    struct chosen_members chosen = {
+        .kind = TARGET_POOL, .name = "two", .processes = identities, .count = 2};
+    struct facts_root root;
+    struct child children[2];
+    struct facts facts;
+    struct error error;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        start_holder(&children[i]);
+        assert_int_equal(collect_pid(children[i].pid, COLLECT_STATUS, &facts, &error), 0);
+        identities[i].pid = children[i].pid;
+        identities[i].start_time_ticks = facts.processes[0].start_time_ticks;
+        region_release(&facts.region);
+    }
+    error_reset(&error);
+    assert_int_equal(facts_root_open(&root, NULL, NULL), 0);
+    assert_int_equal(
+        facts_collect_members(&root, &chosen, COLLECT_EXPLAIN, &facts, &error), 0);
+    assert_int_equal(facts.process_count, 2);
+    assert_int_equal(facts.processes[1].pid, children[1].pid);
+    assert_string_equal(facts.target_name, "two");
+    assert_int_equal(
+        facts.unique_bytes.state, frames_are_shown() ? FACT_OK : FACT_DENIED);
+    region_release(&facts.region);
+
+    identities[1].start_time_ticks++;
+    assert_int_equal(
+        facts_collect_members(&root, &chosen, COLLECT_STATUS, &facts, &error), 0);
+    assert_int_equal(facts.process_count, 1);
+    assert_non_null(find_gap(&facts, "process"));
+    region_release(&facts.region);
+
+    identities[0].start_time_ticks++;
+    assert_int_equal(
+        facts_collect_members(&root, &chosen, COLLECT_STATUS, &facts, &error), -ESRCH);
+    assert_non_null(strstr(error.text, "'two'"));
+    facts_root_close(&root);
+    for (int i = 0; i < 2; i++) {
+        child_end(&children[i]);
+    }
+}
+
 int main(int count, char **arguments)
 {
     if (count == 2) {
@@ -659,6 +706,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(a_captured_tree_is_read_as_far_as_it_goes),
         cmocka_unit_test(a_host_is_read_largest_first),
         cmocka_unit_test(the_bill_is_that_of_the_target),
+        cmocka_unit_test(chosen_members_are_read_as_one_target),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -121,14 +121,19 @@ static int drop_host(void **state)
     return rmdir(host->path);
 }
 
-static void read_host(const struct host *host, struct facts *facts)
+static void read_host_as(const struct host *host, unsigned what, struct facts *facts)
 {
     struct facts_root root;
     struct error error = {0};
 
     assert_int_equal(facts_root_open(&root, host->path, NULL), 0);
-    assert_int_equal(facts_collect_host(&root, COLLECT_OVERVIEW, facts, &error), 0);
+    assert_int_equal(facts_collect_host(&root, what, facts, &error), 0);
     facts_root_close(&root);
+}
+
+static void read_host(const struct host *host, struct facts *facts)
+{
+    read_host_as(host, COLLECT_OVERVIEW, facts);
 }
 
 static bool is_known_closely(const struct process_facts *process)
@@ -197,12 +202,25 @@ static void what_was_not_looked_at_is_said_once(void **state)
     region_release(&facts.region);
 }
 
+static void all_are_known_closely_when_asked_for(void **state)
+{
+    struct facts facts;
+
+    read_host_as(*state, COLLECT_OVERVIEW | COLLECT_CLOSELY, &facts);
+    assert_int_equal(facts.process_count, SOLOS + WEBS + FORKS + 1 + LONERS);
+    for (size_t i = 0; i < facts.process_count; i++) {
+        assert_true(is_known_closely(&facts.processes[i]));
+    }
+    region_release(&facts.region);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_are_there_with_their_resident_set),
         cmocka_unit_test(pools_with_a_large_member_are_known_as_a_whole),
         cmocka_unit_test(what_was_not_looked_at_is_said_once),
+        cmocka_unit_test(all_are_known_closely_when_asked_for),
     };
 
     return cmocka_run_group_tests(tests, make_host, drop_host);

@@ -1,0 +1,552 @@
+/*
+ * watch.c - when to look at the host and inside of which target; who may see the results.
+ *
+ * Two kinds of looks, two clocks. The host is looked at every few seconds, which costs
+ * microseconds for each process. A look inside of a target costs milliseconds, and for a
+ * hostile one minutes: each target has a due time of its own, put off by what it cost last time
+ * and by failures, and the thread rests between looks in proportion to what they took.
+ *
+ * Threads: one lock guards everything in struct watch. It is never held while something is read
+ * or made; views and looks are immutable and counted, so readers copy pointers and leave.
+ */
+#include "cmd/watch.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cmd/watch_view.h"
+
+/* A target is due again after this many times as long as it took. */
+enum { TARGET_REST = 50, FAILURES_MAX = 6, NS_PER_SECOND = 1000000000 };
+
+#define STOP_WAIT_NS (UINT64_C(500) * 1000 * 1000)
+
+/* What is remembered of a row from look to look. */
+struct entry {
+    char *key;
+    struct watch_look *look; /* the last good one, or NULL */
+    uint64_t due_ns;
+    unsigned failures; /* in a row */
+};
+
+struct watch {
+    struct watch_options options;
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* something below changed; CLOCK_MONOTONIC */
+    bool stopping;
+    bool paused;
+    bool threads_run;
+    pthread_t host_thread;
+    pthread_t look_thread;
+    struct watch_view *view; /* NULL: none yet */
+    uint64_t host_due_ns;
+    struct entry *entries; /* at most 2 * options.most */
+    size_t entry_count;
+    char *focus; /* a key, or NULL */
+    uint64_t sequence;
+    struct watch_counts counts;
+};
+
+/* ---- views; the lock is held */
+
+static void drop_view(struct watch_view *view)
+{
+    if (view != NULL && --view->references == 0) {
+        watch_view_free(view);
+    }
+}
+
+static struct entry *find_entry(struct watch *watch, const char *key)
+{
+    for (size_t i = 0; i < watch->entry_count; i++) {
+        if (strcmp(watch->entries[i].key, key) == 0) {
+            return &watch->entries[i];
+        }
+    }
+    return NULL;
+}
+
+static bool is_focus(const struct watch *watch, const char *key)
+{
+    return watch->focus != NULL && strcmp(watch->focus, key) == 0;
+}
+
+/* The place of the row with that key, or the number of rows. */
+static size_t place_of(const struct watch *watch, const char *key)
+{
+    const size_t count = watch->view->account.overview.count;
+
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(watch->view->names[i].key, key) == 0) {
+            return i;
+        }
+    }
+    return count;
+}
+
+static void free_entry(struct entry *entry)
+{
+    watch_look_drop(entry->look);
+    free(entry->key);
+}
+
+static void add_entry(struct watch *watch, const char *key)
+{
+    if (find_entry(watch, key) != NULL ||
+        watch->entry_count >= 2 * watch->options.most + 1) {
+        return;
+    }
+    char *copy = strdup(key);
+    if (copy != NULL) { /* else at the next look at the host */
+        watch->entries[watch->entry_count++] = (struct entry){.key = copy};
+    }
+}
+
+/*
+ * A row that has been looked into is kept while it is among the first 2 * most, so that rows
+ * at the border do not come and go.
+ */
+static void update_entries(struct watch *watch)
+{
+    const size_t rows = watch->view->account.overview.count;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < watch->entry_count; i++) {
+        const size_t place = place_of(watch, watch->entries[i].key);
+        if (place < rows &&
+            (place < 2 * watch->options.most || is_focus(watch, watch->entries[i].key))) {
+            watch->entries[kept++] = watch->entries[i];
+        } else {
+            free_entry(&watch->entries[i]);
+        }
+    }
+    watch->entry_count = kept;
+    for (size_t i = 0; i < rows && i < watch->options.most; i++) {
+        add_entry(watch, watch->view->names[i].key);
+    }
+    if (watch->focus != NULL && place_of(watch, watch->focus) < rows) {
+        add_entry(watch, watch->focus);
+    }
+}
+
+/* ---- the host */
+
+static int look_at_host(struct watch *watch)
+{
+    struct watch_view *view = NULL;
+    struct error error;
+
+    error_reset(&error);
+    int rc = watch_view_read(&watch->options, &view, &error);
+    (void)pthread_mutex_lock(&watch->lock);
+    watch->host_due_ns = watch_now_ns() + watch->options.every_ns;
+    watch->counts.host_looks++;
+    if (rc == 0) {
+        watch->counts.host_wall_ns = view->wall_ns;
+        watch->counts.cpu_ns += view->cpu_ns;
+        drop_view(watch->view);
+        watch->view = view;
+        update_entries(watch);
+    } else {
+        watch->counts.host_failures++;
+    }
+    watch->sequence++;
+    (void)pthread_cond_broadcast(&watch->changed);
+    (void)pthread_mutex_unlock(&watch->lock);
+    return rc;
+}
+
+/* ---- looks inside */
+
+/* The entry to look into next: the focus when it is due, else the longest due. */
+static struct entry *most_due(struct watch *watch)
+{
+    struct entry *best = NULL;
+
+    for (size_t i = 0; i < watch->entry_count; i++) {
+        struct entry *entry = &watch->entries[i];
+        if (is_focus(watch, entry->key) &&
+            (entry->due_ns <= watch_now_ns() || entry->look == NULL ||
+                !entry->look->full)) {
+            return entry;
+        }
+        if (best == NULL || entry->due_ns < best->due_ns) {
+            best = entry;
+        }
+    }
+    return best;
+}
+
+static uint64_t shorter(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static enum fact_state state_of_failure(int rc)
+{
+    switch (-rc) {
+    case ESRCH:
+    case ENOENT:
+        return FACT_GONE;
+    case EACCES:
+    case EPERM:
+        return FACT_DENIED;
+    case ENOMEM:
+        return FACT_ABSENT; /* nothing is wrong with the target */
+    default:
+        return FACT_MALFORMED;
+    }
+}
+
+static void store_look(
+    struct watch *watch, const char *key, int rc, struct watch_look *look)
+{
+    struct entry *entry = find_entry(watch, key);
+    const uint64_t every_ns = watch->options.every_ns;
+
+    watch->counts.looks++;
+    watch->sequence++;
+    if (rc != 0) {
+        watch->counts.failures[state_of_failure(rc)]++;
+    } else {
+        watch->counts.look_wall_ns = look->wall_ns;
+        watch->counts.cpu_ns += look->cpu_ns;
+    }
+    if (entry == NULL) { /* the row went meanwhile */
+        watch_look_drop(look);
+    } else if (rc != 0) {
+        entry->due_ns = watch_now_ns() + (every_ns << entry->failures);
+        entry->failures += entry->failures < FAILURES_MAX;
+    } else {
+        const uint64_t rest_ns =
+            shorter(look->wall_ns, UINT64_MAX / TARGET_REST / 2) * TARGET_REST;
+        watch_look_drop(entry->look);
+        entry->look = look;
+        entry->failures = 0;
+        entry->due_ns =
+            watch_now_ns() + (rest_ns > every_ns && !look->full ? rest_ns : every_ns);
+    }
+    (void)pthread_cond_broadcast(&watch->changed);
+}
+
+/* The lock is held, and given up while the target is read. Returns the processor time taken. */
+static uint64_t look_inside(struct watch *watch, const char *entry_key)
+{
+    struct watch_view *view = watch->view;
+    const size_t place = place_of(watch, entry_key);
+    struct watch_look *look = NULL;
+    char *key = strdup(entry_key);
+    int rc = -ENOMEM;
+
+    if (key == NULL || place == view->account.overview.count) {
+        free(key);
+        return 0;
+    }
+    const struct facts *group = view->account.overview.rows[place].snapshot.facts;
+    const struct watch_members members = {.name = view->names[place].labels.name,
+        .processes = group->processes,
+        .count = group->process_count};
+    const bool full = is_focus(watch, key);
+    const uint64_t cpu_before_ns = watch_cpu_ns();
+
+    view->references++;
+    (void)pthread_mutex_unlock(&watch->lock);
+    rc = watch_look_take(&members, watch->options.root, full, &look);
+    (void)pthread_mutex_lock(&watch->lock);
+    store_look(watch, key, rc, look);
+    drop_view(view);
+    free(key);
+    return watch_cpu_ns() - cpu_before_ns;
+}
+
+/* ---- threads */
+
+static void wait_until(struct watch *watch, uint64_t until_ns)
+{
+    const struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_SECOND),
+        .tv_nsec = (long)(until_ns % NS_PER_SECOND)};
+
+    (void)pthread_cond_timedwait(&watch->changed, &watch->lock, &until);
+}
+
+static void wait_for_change(struct watch *watch)
+{
+    (void)pthread_cond_wait(&watch->changed, &watch->lock);
+}
+
+static void *run_host_thread(void *argument)
+{
+    struct watch *watch = argument;
+
+    (void)pthread_mutex_lock(&watch->lock);
+    while (!watch->stopping) {
+        if (watch->paused) {
+            wait_for_change(watch);
+        } else if (watch_now_ns() < watch->host_due_ns) {
+            wait_until(watch, watch->host_due_ns);
+        } else {
+            (void)pthread_mutex_unlock(&watch->lock);
+            (void)look_at_host(watch);
+            (void)pthread_mutex_lock(&watch->lock);
+        }
+    }
+    (void)pthread_mutex_unlock(&watch->lock);
+    return NULL;
+}
+
+/* Sleeps although there may be targets due, unless the focus changes or it is time to end. */
+static void rest(struct watch *watch, uint64_t took_ns)
+{
+    const uint64_t until_ns =
+        watch_now_ns() + shorter(took_ns, UINT64_C(1) << 40) * watch->options.rest;
+    const char *focus = watch->focus;
+
+    while (!watch->stopping && watch->focus == focus && watch_now_ns() < until_ns) {
+        wait_until(watch, until_ns);
+    }
+}
+
+static void *run_look_thread(void *argument)
+{
+    struct watch *watch = argument;
+
+    (void)pthread_mutex_lock(&watch->lock);
+    while (!watch->stopping) {
+        const struct entry *entry = most_due(watch);
+        if (watch->paused || entry == NULL) {
+            wait_for_change(watch);
+        } else if (entry->due_ns > watch_now_ns() &&
+                   !(is_focus(watch, entry->key) &&
+                       (entry->look == NULL || !entry->look->full))) {
+            wait_until(watch, entry->due_ns);
+        } else {
+            rest(watch, look_inside(watch, entry->key));
+        }
+    }
+    (void)pthread_mutex_unlock(&watch->lock);
+    return NULL;
+}
+
+/* ---- begin and end */
+
+static void free_watch(struct watch *watch)
+{
+    for (size_t i = 0; i < watch->entry_count; i++) {
+        free_entry(&watch->entries[i]);
+    }
+    drop_view(watch->view);
+    free(watch->entries);
+    free(watch->focus);
+    (void)pthread_cond_destroy(&watch->changed);
+    (void)pthread_mutex_destroy(&watch->lock);
+    free(watch);
+}
+
+static int check_root(const struct watch_options *options, struct error *error)
+{
+    struct facts_root root;
+    int rc = facts_root_open(&root, options->root, error);
+
+    if (rc == 0) {
+        facts_root_close(&root);
+    }
+    return rc;
+}
+
+int watch_open(
+    const struct watch_options *options, struct watch **result, struct error *error)
+{
+    int rc = check_root(options, error);
+    struct watch *watch = calloc(1, sizeof(*watch));
+    pthread_condattr_t attributes;
+
+    if (rc == 0 && watch != NULL) {
+        watch->entries = calloc(2 * options->most + 1, sizeof(*watch->entries));
+    }
+    if (rc != 0 || watch == NULL || watch->entries == NULL) {
+        free(watch);
+        return rc != 0 ? rc : -ENOMEM;
+    }
+    watch->options = *options;
+    (void)pthread_mutex_init(&watch->lock, NULL);
+    (void)pthread_condattr_init(&attributes);
+    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&watch->changed, &attributes);
+    (void)pthread_condattr_destroy(&attributes);
+    *result = watch;
+    return 0;
+}
+
+int watch_start(
+    const struct watch_options *options, struct watch **result, struct error *error)
+{
+    struct watch *watch;
+    sigset_t all;
+    sigset_t before;
+    int rc = watch_open(options, &watch, error);
+
+    if (rc != 0) {
+        return rc;
+    }
+    /* Signals are for the caller's thread. */
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    rc = pthread_create(&watch->host_thread, NULL, run_host_thread, watch);
+    if (rc == 0) {
+        rc = pthread_create(&watch->look_thread, NULL, run_look_thread, watch);
+        watch->threads_run = rc == 0;
+        if (rc != 0) {
+            watch->stopping = true;
+            (void)pthread_cond_broadcast(&watch->changed);
+            (void)pthread_join(watch->host_thread, NULL);
+        }
+    }
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (rc != 0) {
+        free_watch(watch);
+        return error_set(error, -rc, "cannot start a thread: %s", strerrordesc_np(rc));
+    }
+    *result = watch;
+    return 0;
+}
+
+int watch_update(struct watch *watch)
+{
+    int rc = look_at_host(watch);
+
+    (void)pthread_mutex_lock(&watch->lock);
+    const uint64_t now_ns = watch_now_ns();
+    const struct entry *entry = most_due(watch);
+    for (size_t i = 0;
+         i < 2 * watch->options.most && entry != NULL && entry->due_ns <= now_ns; i++) {
+        (void)look_inside(watch, entry->key);
+        entry = most_due(watch);
+    }
+    (void)pthread_mutex_unlock(&watch->lock);
+    return rc;
+}
+
+static bool join_soon(pthread_t thread)
+{
+    struct timespec until;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
+    const uint64_t until_ns =
+        (uint64_t)until.tv_sec * NS_PER_SECOND + (uint64_t)until.tv_nsec + STOP_WAIT_NS;
+    until.tv_sec = (time_t)(until_ns / NS_PER_SECOND);
+    until.tv_nsec = (long)(until_ns % NS_PER_SECOND);
+    return pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until) == 0;
+}
+
+void watch_stop(struct watch *watch)
+{
+    if (watch->threads_run) {
+        (void)pthread_mutex_lock(&watch->lock);
+        watch->stopping = true;
+        (void)pthread_cond_broadcast(&watch->changed);
+        (void)pthread_mutex_unlock(&watch->lock);
+        const bool host_ended = join_soon(watch->host_thread);
+        const bool look_ended = join_soon(watch->look_thread);
+        if (!host_ended || !look_ended) {
+            return; /* it still uses the watch, until the process ends */
+        }
+    }
+    free_watch(watch);
+}
+
+/* ---- what the caller sees */
+
+static int fill_rows(struct watch *watch, struct watch_moment *moment)
+{
+    const struct overview *overview = &watch->view->account.overview;
+
+    moment->rows = calloc(overview->count + 1, sizeof(*moment->rows));
+    if (moment->rows == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < overview->count; i++) {
+        const struct watch_name *name = &watch->view->names[i];
+        const struct entry *entry =
+            i < 2 * watch->options.most || is_focus(watch, name->key)
+                ? find_entry(watch, name->key)
+                : NULL;
+        moment->rows[i] = (struct watch_row){.labels = name->labels,
+            .key = name->key,
+            .plain = &overview->rows[i],
+            .look = entry != NULL ? watch_look_hold(entry->look) : NULL};
+    }
+    moment->count = overview->count;
+    moment->overview = overview;
+    moment->host_taken_ns = watch->view->taken_ns;
+    moment->watch = watch;
+    moment->view = watch->view;
+    watch->view->references++;
+    return 0;
+}
+
+int watch_take(struct watch *watch, struct watch_moment *moment)
+{
+    int rc = 0;
+
+    *moment = (struct watch_moment){.count = 0};
+    (void)pthread_mutex_lock(&watch->lock);
+    moment->sequence = watch->sequence;
+    moment->counts = watch->counts;
+    if (watch->view != NULL) {
+        rc = fill_rows(watch, moment);
+    }
+    (void)pthread_mutex_unlock(&watch->lock);
+    return rc;
+}
+
+void watch_moment_release(struct watch_moment *moment)
+{
+    if (moment->view == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < moment->count; i++) {
+        watch_look_drop(moment->rows[i].look);
+    }
+    free(moment->rows);
+    (void)pthread_mutex_lock(&moment->watch->lock);
+    drop_view(moment->view);
+    (void)pthread_mutex_unlock(&moment->watch->lock);
+    *moment = (struct watch_moment){.count = 0};
+}
+
+void watch_focus(struct watch *watch, const char *key)
+{
+    char *copy = key != NULL ? strdup(key) : NULL;
+
+    (void)pthread_mutex_lock(&watch->lock);
+    free(watch->focus);
+    watch->focus = copy;
+    if (copy != NULL && watch->view != NULL) {
+        update_entries(watch);
+    }
+    (void)pthread_cond_broadcast(&watch->changed);
+    (void)pthread_mutex_unlock(&watch->lock);
+}
+
+void watch_hurry(struct watch *watch)
+{
+    (void)pthread_mutex_lock(&watch->lock);
+    watch->host_due_ns = 0;
+    for (size_t i = 0; i < watch->entry_count; i++) {
+        watch->entries[i].due_ns = 0;
+    }
+    (void)pthread_cond_broadcast(&watch->changed);
+    (void)pthread_mutex_unlock(&watch->lock);
+}
+
+void watch_pause(struct watch *watch, bool paused)
+{
+    (void)pthread_mutex_lock(&watch->lock);
+    watch->paused = paused;
+    (void)pthread_cond_broadcast(&watch->changed);
+    (void)pthread_mutex_unlock(&watch->lock);
+}

@@ -1,0 +1,153 @@
+/*
+ * watch_look.c - one look inside of one target, on the way that `strata explain` goes.
+ *
+ * Each look opens its own root, so that looks of different threads share nothing. What is kept
+ * of a target with a thousand mappings is a few kilobytes.
+ */
+#include "cmd/watch_look.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "facts/collect.h"
+
+enum { NS_PER_SECOND = 1000000000 };
+
+static uint64_t clock_ns(clockid_t clock)
+{
+    struct timespec now = {0};
+
+    (void)clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
+}
+
+uint64_t watch_now_ns(void)
+{
+    return clock_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t watch_cpu_ns(void)
+{
+    return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static int read_members(
+    const struct watch_members *members, const char *directory, struct facts *facts)
+{
+    struct process_identity *processes = calloc(members->count + 1, sizeof(*processes));
+    struct chosen_members chosen = {
+        .kind = members->count > 1 ? TARGET_POOL : TARGET_PROCESS,
+        .name = members->name,
+        .processes = processes,
+        .count = members->count};
+    struct facts_root root;
+    struct error error;
+
+    if (processes == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < members->count; i++) {
+        processes[i].pid = members->processes[i].pid;
+        processes[i].start_time_ticks = members->processes[i].start_time_ticks;
+    }
+    error_reset(&error);
+    int rc = facts_root_open(&root, directory, &error);
+    if (rc == 0) {
+        rc = facts_collect_members(&root, &chosen, COLLECT_EXPLAIN, facts, &error);
+        facts_root_close(&root);
+    }
+    free(processes);
+    return rc;
+}
+
+static void keep_numbers(const struct account *account, struct watch_look *look)
+{
+    const struct facts *facts = &account->facts;
+
+    for (int id = 0; id < LAYER_COUNT; id++) {
+        look->layers[id] = account->snapshot.layers[id];
+        look->layers[id].source = NULL;
+        look->layers[id].parts = NULL;
+        look->layers[id].part_count = 0;
+    }
+    for (size_t i = 0; i < facts->process_count; i++) {
+        glibc_total_add(&look->glibc, &facts->processes[i].glibc);
+    }
+    look->processes = facts->process_count;
+    look->denied = account_is_denied(facts);
+    look->complete = !account_is_partial(facts);
+}
+
+static int keep(struct account *account, bool full, struct watch_look *look)
+{
+    int rc = 0;
+
+    keep_numbers(account, look);
+    if (full) {
+        /* The snapshot refers to the facts, which lie beside it: both move together. */
+        look->account = *account;
+        look->account.snapshot.facts = &look->account.facts;
+        look->full = true;
+    } else {
+        rc = finding_list_copy(&account->list, &look->list);
+        account_release(account);
+    }
+    return rc;
+}
+
+int watch_look_take(const struct watch_members *members, const char *root_directory,
+    bool full, struct watch_look **result)
+{
+    const uint64_t cpu_before_ns = watch_cpu_ns();
+    struct watch_look *look = calloc(1, sizeof(*look));
+    struct account account;
+
+    if (look == NULL) {
+        return -ENOMEM;
+    }
+    atomic_init(&look->references, 1);
+    look->taken_ns = watch_now_ns();
+    int rc = read_members(members, root_directory, &account.facts);
+    if (rc == 0) {
+        rc = account_judge_quietly(&account);
+    }
+    if (rc == 0) {
+        rc = keep(&account, full, look);
+    }
+    look->wall_ns = watch_now_ns() - look->taken_ns;
+    look->cpu_ns = watch_cpu_ns() - cpu_before_ns;
+    if (rc != 0) {
+        free(look);
+        return rc;
+    }
+    *result = look;
+    return 0;
+}
+
+struct watch_look *watch_look_hold(struct watch_look *look)
+{
+    if (look != NULL) {
+        (void)atomic_fetch_add(&look->references, 1);
+    }
+    return look;
+}
+
+void watch_look_drop(struct watch_look *look)
+{
+    if (look == NULL || atomic_fetch_sub(&look->references, 1) != 1) {
+        return;
+    }
+    if (look->full) {
+        account_release(&look->account);
+    } else {
+        finding_list_release(&look->list);
+    }
+    free(look);
+}
+
+const struct finding_list *watch_look_findings(const struct watch_look *look)
+{
+    return look->full ? &look->account.list : &look->list;
+}
