@@ -17,6 +17,7 @@
  */
 #include "central.h"
 
+#include "limit.h"
 #include "lock.h"
 #include "metadata.h"
 #include "os.h"
@@ -227,51 +228,6 @@ static size_t slab_take(struct slab *slab, void **blocks, size_t wanted)
     return taken;
 }
 
-static struct slab *fullest(const struct central *central)
-{
-    for (unsigned i = 0; i < PARTIAL_LISTS; i++) {
-        if (central->lists[i].head != NULL) {
-            return central->lists[i].head;
-        }
-    }
-    return NULL;
-}
-
-size_t strata__central_refill(unsigned class, void **blocks, size_t wanted)
-{
-    struct central *central = &centrals[class];
-    size_t got = 0;
-    strata__lock_take(&central->lock);
-    while (got < wanted) {
-        struct slab *slab = fullest(central);
-        /* A new slab is bought for the first block only, not to fill up a batch. */
-        if (slab == NULL && (got > 0 || (slab = slab_new(central, class)) == NULL)) {
-            break;
-        }
-        int before = __builtin_popcount(slab->touched);
-        size_t taken = slab_take(slab, blocks + got, wanted - got);
-        central->touched_pages += (size_t)(__builtin_popcount(slab->touched) - before);
-        central->free_blocks -= taken;
-        got += taken;
-        relist(central, slab);
-    }
-    size_t out = out_blocks(class);
-    central->peak_out_blocks =
-        out > central->peak_out_blocks ? out : central->peak_out_blocks;
-    publish(class);
-    strata__lock_drop(&central->lock);
-    return got;
-}
-
-static struct slab *slab_at(unsigned class, const void *address)
-{
-    uint64_t entry = strata__unitmap_get(address);
-    if (strata__entry_kind(entry) != class + 1) {
-        strata__fatal(HEAP_NAME, "not an allocated block", address);
-    }
-    return strata__entry_pointer(entry);
-}
-
 static unsigned index_in(const struct slab *slab, const void *address)
 {
     const struct strata__block_class *class = &strata__block_classes[slab->class];
@@ -296,6 +252,111 @@ static void slab_give(struct slab *slab, const void *block)
     if (word < slab->first_word) {
         slab->first_word = word;
     }
+}
+
+/* As slab_take, but the pages that are touched for it are bought. If the limit forbids so
+ * many, it is tried with one block. */
+static size_t slab_buy(struct slab *slab, void **blocks, size_t wanted)
+{
+    const struct slab before = *slab;
+    size_t taken = slab_take(slab, blocks, wanted);
+    int pages = __builtin_popcount(slab->touched) - __builtin_popcount(before.touched);
+    if (strata__limit_buy((size_t)pages * PAGE_BYTES) == 0) {
+        return taken;
+    }
+    for (size_t i = 0; i < taken; i++) {
+        slab_give(slab, blocks[i]);
+    }
+    slab->touched = before.touched;
+    slab->idle = before.idle;
+    return wanted > 1 ? slab_buy(slab, blocks, 1) : 0;
+}
+
+/* A free block on pages that are touched already, when no page may be bought. */
+static void *take_bought(struct slab *slab)
+{
+    const struct strata__block_class *class = &strata__block_classes[slab->class];
+    for (size_t word = slab->first_word; word < words_of(class); word++) {
+        for (uint64_t bits = slab->free_bits[word]; bits != 0; bits &= bits - 1) {
+            unsigned bit = (unsigned)__builtin_ctzll(bits);
+            size_t offset = (word * WORD_BITS + bit) * class->bytes;
+            uint16_t pages = pages_of(offset, class->bytes);
+            if ((pages & ~slab->touched) == 0) {
+                slab->free_bits[word] &= ~(UINT64_C(1) << bit);
+                slab->free_blocks--;
+                slab->idle &= (uint16_t)~pages;
+                return slab->start + offset;
+            }
+        }
+    }
+    return NULL;
+}
+
+static void *find_bought(struct central *central)
+{
+    for (unsigned i = 0; i < PARTIAL_LISTS; i++) {
+        for (struct slab *slab = central->lists[i].head; slab != NULL;
+             slab = slab->next) {
+            void *block = take_bought(slab);
+            if (block != NULL) {
+                central->free_blocks--;
+                relist(central, slab);
+                return block;
+            }
+        }
+    }
+    return NULL;
+}
+
+static struct slab *fullest(const struct central *central)
+{
+    for (unsigned i = 0; i < PARTIAL_LISTS; i++) {
+        if (central->lists[i].head != NULL) {
+            return central->lists[i].head;
+        }
+    }
+    return NULL;
+}
+
+size_t strata__central_refill(unsigned class, void **blocks, size_t wanted)
+{
+    struct central *central = &centrals[class];
+    size_t got = 0;
+    strata__lock_take(&central->lock);
+    while (got < wanted) {
+        struct slab *slab = fullest(central);
+        /* A new slab is bought for the first block only, not to fill up a batch. */
+        if (slab == NULL && (got > 0 || (slab = slab_new(central, class)) == NULL)) {
+            break;
+        }
+        int before = __builtin_popcount(slab->touched);
+        size_t taken = slab_buy(slab, blocks + got, wanted - got);
+        if (taken == 0) {
+            break;
+        }
+        central->touched_pages += (size_t)(__builtin_popcount(slab->touched) - before);
+        central->free_blocks -= taken;
+        got += taken;
+        relist(central, slab);
+    }
+    if (got == 0 && (blocks[0] = find_bought(central)) != NULL) {
+        got = 1;
+    }
+    size_t out = out_blocks(class);
+    central->peak_out_blocks =
+        out > central->peak_out_blocks ? out : central->peak_out_blocks;
+    publish(class);
+    strata__lock_drop(&central->lock);
+    return got;
+}
+
+static struct slab *slab_at(unsigned class, const void *address)
+{
+    uint64_t entry = strata__unitmap_get(address);
+    if (strata__entry_kind(entry) != class + 1) {
+        strata__fatal(HEAP_NAME, "not an allocated block", address);
+    }
+    return strata__entry_pointer(entry);
 }
 
 /* Gives the blocks from the first on that lie in one slab; returns how many. */
@@ -421,6 +482,7 @@ static size_t sweep_slab(struct central *central, struct slab *slab, int now)
     size_t pages = (size_t)__builtin_popcount(purged);
     central->touched_pages -= pages;
     central->purged_bytes += pages * PAGE_BYTES;
+    strata__limit_return(pages * PAGE_BYTES);
     return pages * PAGE_BYTES;
 }
 

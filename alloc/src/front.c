@@ -25,6 +25,7 @@
 #include "percpu.h"
 #include "publish.h"
 #include "region.h"
+#include "relief.h"
 #include "unitmap.h"
 #include "units.h"
 
@@ -41,12 +42,23 @@ static SLOW void *refuse(void)
     return NULL;
 }
 
+/* With no lock held. */
+static void note_alloc(void)
+{
+    strata__relief_note_alloc();
+    strata__decay_note_alloc();
+}
+
 static SLOW void *alloc_refill(unsigned class, size_t bytes)
 {
     int saved = errno;
     strata__central_sample(class, bytes);
     void *block = strata__percpu_refill(class);
-    strata__decay_note_alloc();
+    if (UNLIKELY(block == NULL) &&
+        strata__relief_after_refusal(strata__block_classes[class].bytes)) {
+        block = strata__percpu_refill(class);
+    }
+    note_alloc();
     errno = saved;
     return block != NULL ? block : refuse();
 }
@@ -55,7 +67,10 @@ static SLOW void *alloc_large(size_t bytes, size_t alignment, int *zeroed)
 {
     int saved = errno;
     void *block = strata__large_alloc(bytes, alignment, zeroed);
-    strata__decay_note_alloc();
+    if (UNLIKELY(block == NULL) && strata__relief_after_refusal(bytes)) {
+        block = strata__large_alloc(bytes, alignment, zeroed);
+    }
+    note_alloc();
     errno = saved;
     return block != NULL ? block : refuse();
 }
@@ -236,6 +251,10 @@ void *strata__front_realloc(void *block, size_t bytes)
     if (resized == NULL) {
         resized = move(block, old_bytes, bytes);
     }
+    if (UNLIKELY(resized == NULL) && bytes > old_bytes) {
+        /* That has purged: pages behind the block may be had now. */
+        resized = resize_in_place(block, entry, old_bytes, bytes);
+    }
     /* Shrinking cannot fail: the block may stay as it is. */
     if (resized == NULL && bytes <= old_bytes) {
         resized = block;
@@ -245,16 +264,7 @@ void *strata__front_realloc(void *block, size_t bytes)
 
 int strata__front_trim(void)
 {
-    int saved = errno;
-    size_t purged = 0;
-    strata__percpu_drain(1);
-    for (unsigned i = 0; i < STRATA__BLOCK_CLASSES; i++) {
-        purged += strata__central_sweep(i, 1);
-    }
-    purged += strata__large_sweep(1);
-    purged += strata__units_purge(UINT32_MAX, 0);
-    errno = saved;
-    return purged > 0;
+    return strata__relief_purge() > 0;
 }
 
 void strata__front_get_stats(struct strata__front_stats *stats)

@@ -20,6 +20,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+#include "limit.h"
 #include "lock.h"
 #include "metadata.h"
 #include "os.h"
@@ -183,6 +184,7 @@ static size_t purge_tail(struct strata__span *span)
     }
     *strata__unitmap_touched(span->start + end - STRATA__UNIT_BYTES) &= (uint16_t)~mask;
     tails.bytes -= mask_bytes(mask);
+    strata__limit_return(mask_bytes(mask));
     tail_unlink(span);
     return mask_bytes(mask);
 }
@@ -207,17 +209,27 @@ size_t strata__large_sweep(int now)
     return purged;
 }
 
-/* Marks the pages of a block from unit `first` on; returns the pages that were before. */
-static unsigned touch(char *start, size_t bytes, size_t first)
+/* Buys and marks the pages of a block from unit `first` on that are not touched yet. 0 and
+ * how many of them were before, or -ENOMEM. */
+static int touch(char *start, size_t bytes, size_t first, size_t *touched_before)
 {
-    unsigned before = 0;
+    size_t before = 0;
+    size_t pages = 0;
     for (size_t unit = first; unit < units_of(bytes); unit++) {
-        uint16_t *touched = strata__unitmap_touched(start + unit * STRATA__UNIT_BYTES);
-        uint16_t mask = pages_mask(bytes, unit);
-        before |= *touched & mask;
-        *touched |= mask;
+        unsigned mask = pages_mask(bytes, unit);
+        unsigned old = *strata__unitmap_touched(start + unit * STRATA__UNIT_BYTES) & mask;
+        before += (size_t)__builtin_popcount(old);
+        pages += (size_t)__builtin_popcount(mask);
     }
-    return before;
+    *touched_before = before;
+    if (strata__limit_buy((pages - before) * PAGE_BYTES) != 0) {
+        return -ENOMEM;
+    }
+    for (size_t unit = first; unit < units_of(bytes); unit++) {
+        *strata__unitmap_touched(start + unit * STRATA__UNIT_BYTES) |=
+            pages_mask(bytes, unit);
+    }
+    return 0;
 }
 
 static void mark_units(const char *start, size_t first, size_t end, uint64_t entry)
@@ -245,10 +257,26 @@ static void *units_alloc(
         .units = (uint32_t)units,
         .bytes = bytes,
         .rounding_bytes = (uint16_t)rounding_bytes};
-    *zeroed = touch(start, bytes, 0) == 0;
+    size_t before = 0;
+    if (touch(start, bytes, 0, &before) != 0) {
+        strata__units_give(span, start, units);
+        return NULL;
+    }
+    *zeroed = before == 0;
     mark_units(start, 1, units, strata__entry(STRATA__KIND_INTERIOR, NULL));
     strata__unitmap_set(start, strata__entry(STRATA__KIND_LARGE, span));
     enter(span);
+    return start;
+}
+
+/* A mapping that the address map can tell. */
+static char *map_covered(size_t bytes, size_t alignment)
+{
+    char *start = strata__os->map(bytes, alignment);
+    if (start != NULL && strata__unitmap_cover(start, bytes) != 0) {
+        strata__os->unmap(start, bytes);
+        start = NULL;
+    }
     return start;
 }
 
@@ -259,12 +287,13 @@ void *strata__huge_alloc(size_t asked_bytes, size_t alignment)
     if (span == NULL) {
         return NULL;
     }
-    char *start = strata__os->map(bytes, alignment < PAGE_BYTES ? PAGE_BYTES : alignment);
-    if (start != NULL && strata__unitmap_cover(start, bytes) != 0) {
-        strata__os->unmap(start, bytes);
-        start = NULL;
+    int bought = strata__limit_buy(bytes) == 0;
+    char *start = NULL;
+    if (bought) {
+        start = map_covered(bytes, alignment < PAGE_BYTES ? PAGE_BYTES : alignment);
     }
     if (start == NULL) {
+        strata__limit_return(bought ? bytes : 0);
         strata__metadata_give(span, sizeof(*span));
         return NULL;
     }
@@ -317,6 +346,7 @@ void strata__large_free(void *block, uint64_t entry)
     if (units == 0) {
         strata__metadata_give(span, sizeof(*span));
         strata__os->unmap(start, bytes);
+        strata__limit_return(bytes);
     } else {
         strata__units_give(span, start, units);
     }
@@ -339,12 +369,8 @@ static char *grow_huge(struct strata__span *span, size_t bytes)
     if (strata__os->extend(start, span->bytes, bytes) == 0) {
         return start;
     }
-    char *target = strata__os->map(bytes, PAGE_BYTES);
+    char *target = map_covered(bytes, PAGE_BYTES);
     if (target == NULL) {
-        return NULL;
-    }
-    if (strata__unitmap_cover(target, bytes) != 0) {
-        strata__os->unmap(target, bytes);
         return NULL;
     }
     /* Nobody may find this block at an address that another thread's mapping can get. */
@@ -365,35 +391,76 @@ static char *resize_huge(struct strata__span *span, size_t bytes)
         return NULL;
     }
     if (bytes > span->bytes) {
-        return grow_huge(span, bytes);
+        size_t more = bytes - span->bytes;
+        if (strata__limit_buy(more) != 0) {
+            return NULL;
+        }
+        char *start = grow_huge(span, bytes);
+        if (start == NULL) {
+            strata__limit_return(more);
+        }
+        return start;
     }
     strata__os->unmap(span->start + bytes, span->bytes - bytes);
+    strata__limit_return(span->bytes - bytes);
     return span->start;
 }
 
-static char *resize_units(struct strata__span *span, size_t bytes)
+/* Takes the units behind the block, or says -ENOMEM. With their pages: the first part of
+ * a block's last unit may be its own tail, so that is marked as well. */
+static int extend_units(struct strata__span *span, size_t bytes)
+{
+    char *start = span->start;
+    size_t old_units = span->units;
+    size_t more = units_of(bytes) - old_units;
+    size_t before = 0;
+    struct strata__span *spare = NULL;
+    if (more > 0) {
+        spare = strata__metadata_take(sizeof(*spare));
+        if (spare == NULL || strata__units_extend(start, old_units, more) != 0) {
+            if (spare != NULL) {
+                strata__metadata_give(spare, sizeof(*spare));
+            }
+            return -ENOMEM;
+        }
+    }
+    int failed = touch(start, bytes, old_units - 1, &before);
+    if (more > 0 && failed != 0) {
+        strata__units_give(spare, start + old_units * STRATA__UNIT_BYTES, more);
+    } else if (more > 0) {
+        strata__metadata_give(spare, sizeof(*spare));
+        mark_units(start, old_units, old_units + more,
+            strata__entry(STRATA__KIND_INTERIOR, NULL));
+    }
+    return failed;
+}
+
+/* Gives the units behind the shorter block back, or says -ENOMEM. */
+static int shrink_units(struct strata__span *span, size_t bytes)
 {
     char *start = span->start;
     size_t old_units = span->units;
     size_t units = units_of(bytes);
     struct strata__span *rest = NULL;
-    if (units > old_units &&
-        strata__units_extend(start, old_units, units - old_units) != 0) {
-        return NULL;
-    }
     if (units < old_units && (rest = strata__metadata_take(sizeof(*rest))) == NULL) {
-        return NULL;
+        return -ENOMEM;
     }
     if (units < old_units) {
         mark_units(start, units, old_units, strata__entry(STRATA__KIND_UNUSED, NULL));
         strata__units_give(rest, start + units * STRATA__UNIT_BYTES, old_units - units);
     }
-    span->units = (uint32_t)units;
-    if (units > old_units) {
-        mark_units(start, old_units, units, strata__entry(STRATA__KIND_INTERIOR, NULL));
+    return 0;
+}
+
+static char *resize_units(struct strata__span *span, size_t bytes)
+{
+    int failed =
+        bytes > span->bytes ? extend_units(span, bytes) : shrink_units(span, bytes);
+    if (failed != 0) {
+        return NULL;
     }
-    touch(start, bytes, units > old_units ? old_units - 1 : units - 1);
-    return start;
+    span->units = (uint32_t)units_of(bytes);
+    return span->start;
 }
 
 void *strata__large_resize(void *block, uint64_t entry, size_t asked_bytes)

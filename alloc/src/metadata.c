@@ -4,12 +4,13 @@
  * never go back to the system: 1.7 % of the user's bytes in the worst case (blocks of 8
  * bytes). The first few come from static memory, so that a small program needs no mapping.
  *
- * One lock, taken last: nothing is called under it but map.
+ * One lock, taken last: nothing is called under it but map and the limit.
  */
 #include "metadata.h"
 
 #include <stdint.h>
 
+#include "limit.h"
 #include "lock.h"
 #include "os.h"
 #include "region.h"
@@ -61,13 +62,16 @@ static int refill(void)
     return 1;
 }
 
-/* The rest of a mapping that is too short for this descriptor is lost. */
+/* NULL: the system gives nothing, or the limit forbids it. The rest of a mapping that is too short for this descriptor is lost. */
 static void *cut(size_t bytes)
 {
     while (metadata.left_bytes < bytes) {
         if (!refill()) {
             return NULL;
         }
+    }
+    if (strata__limit_buy(bytes) != 0) {
+        return NULL;
     }
     void *descriptor = metadata.next;
     metadata.next += bytes;

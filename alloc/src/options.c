@@ -1,5 +1,6 @@
 /*
- * One table makes the parser, the help and the messages. An option is one of two words.
+ * One table makes the parser, the help and the messages. An option is one of two words, or
+ * a size.
  *
  * Runs in the constructor, single-threaded, and allocates nothing. An unknown name is
  * reported and not fatal: the program is not ours to stop. STRATA_TEST_ names belong to
@@ -11,6 +12,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "size.h"
 #include "text.h"
 
 #define PREFIX "STRATA_"
@@ -20,7 +22,7 @@
 
 static const struct option {
     const char *name;
-    const char *words[2]; /* for 0 and 1 */
+    const char *words[2]; /* for 0 and 1; NULL: a size, in a size_t */
     int otherwise;
     size_t offset;
     const char *help;
@@ -37,13 +39,22 @@ static const struct option {
     {"STRATA_REGION_FOR", {"owner", "all"}, 0,
         offsetof(struct strata__options, region_for),
         "who may read a shared region: all lets every user see the figures"},
+    {"STRATA_LIMIT", {NULL, NULL}, 0, offsetof(struct strata__options, limit_bytes),
+        "more than this is never held: what is free goes back first, then malloc fails"},
+    {"STRATA_SOFT_LIMIT", {NULL, NULL}, 0,
+        offsetof(struct strata__options, soft_limit_bytes),
+        "above this what is free goes back at once; malloc does not fail"},
 };
-
 #define OPTIONS (sizeof(table) / sizeof(table[0]))
 
-static int *field(struct strata__options *options, const struct option *option)
+static void *field(struct strata__options *options, const struct option *option)
 {
-    return (int *)(void *)((char *)options + option->offset);
+    return (char *)options + option->offset;
+}
+
+static int is_size(const struct option *option)
+{
+    return option->words[0] == NULL;
 }
 
 static void add_all(struct strata__text *text, const char *const *parts, size_t count)
@@ -68,9 +79,44 @@ static void print_help(void)
 {
     for (size_t i = 0; i < OPTIONS; i++) {
         const struct option *option = &table[i];
-        const char *const parts[] = {option->name, "=", option->words[0], "|",
+        const char *const words[] = {option->name, "=", option->words[0], "|",
             option->words[1], " (", option->words[option->otherwise],
             "): ", option->help};
+        const char *const size[] = {option->name, "=SIZE (none): ", option->help};
+        if (is_size(option)) {
+            complain(size, sizeof(size) / sizeof(size[0]));
+        } else {
+            complain(words, sizeof(words) / sizeof(words[0]));
+        }
+    }
+    const char *const sizes[] = {
+        "SIZE: bytes, or with K, M, G or T behind; or a share of "
+        "the cgroup's limit, of all memory without one, as 80%"};
+    complain(sizes, 1);
+}
+
+static void set_word(
+    struct strata__options *options, const struct option *option, const char *value)
+{
+    int *place = field(options, option);
+    for (int i = 0; i < 2; i++) {
+        if (strcmp(value, option->words[i]) == 0) {
+            *place = i;
+            return;
+        }
+    }
+    const char *const parts[] = {"strata: option '", option->name, "' ignored: '", value,
+        "' is neither ", option->words[0], " nor ", option->words[1]};
+    complain(parts, sizeof(parts) / sizeof(parts[0]));
+}
+
+static void set_size(
+    struct strata__options *options, const struct option *option, const char *value)
+{
+    size_t *place = field(options, option);
+    if (strata__size_parse(value, "", place) != 0) {
+        const char *const parts[] = {"strata: option '", option->name, "' ignored: '",
+            value, "' is no size such as 512M or 80%"};
         complain(parts, sizeof(parts) / sizeof(parts[0]));
     }
 }
@@ -78,15 +124,11 @@ static void print_help(void)
 static void set(
     struct strata__options *options, const struct option *option, const char *value)
 {
-    for (int i = 0; i < 2; i++) {
-        if (strcmp(value, option->words[i]) == 0) {
-            *field(options, option) = i;
-            return;
-        }
+    if (is_size(option)) {
+        set_size(options, option, value);
+    } else {
+        set_word(options, option, value);
     }
-    const char *const parts[] = {"strata: option '", option->name, "' ignored: '", value,
-        "' is neither ", option->words[0], " nor ", option->words[1]};
-    complain(parts, sizeof(parts) / sizeof(parts[0]));
 }
 
 /* `variable` is NAME=VALUE and begins with the prefix. */
@@ -110,8 +152,11 @@ static void read_variable(struct strata__options *options, const char *variable)
 
 void strata__options_read(struct strata__options *options, char *const *environment)
 {
+    *options = (struct strata__options){0};
     for (size_t i = 0; i < OPTIONS; i++) {
-        *field(options, &table[i]) = table[i].otherwise;
+        if (!is_size(&table[i])) {
+            *(int *)field(options, &table[i]) = table[i].otherwise;
+        }
     }
     if (environment == NULL || getauxval(AT_SECURE) != 0) {
         return;

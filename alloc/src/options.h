@@ -4,12 +4,16 @@
 #ifndef STRATA_OPTIONS_H
 #define STRATA_OPTIONS_H
 
+#include <stddef.h>
+
 struct strata__options {
-    int background;    /* STRATA_BACKGROUND: the thread of decay.c may be started */
-    int cpu_tables;    /* STRATA_CPU_TABLES: CPUs keep blocks */
-    int keep_deepbind; /* STRATA_DEEPBIND: dlopen leaves RTLD_DEEPBIND alone */
-    int region;        /* STRATA_REGION: the figures are shared with readers outside */
-    int region_for;    /* STRATA_REGION_FOR: 1: with all of them */
+    int background;     /* STRATA_BACKGROUND: the thread of decay.c may be started */
+    int cpu_tables;     /* STRATA_CPU_TABLES: CPUs keep blocks */
+    int keep_deepbind;  /* STRATA_DEEPBIND: dlopen leaves RTLD_DEEPBIND alone */
+    int region;         /* STRATA_REGION: the figures are shared with readers outside */
+    int region_for;     /* STRATA_REGION_FOR: 1: with all of them */
+    size_t limit_bytes; /* STRATA_LIMIT; 0: none */
+    size_t soft_limit_bytes; /* STRATA_SOFT_LIMIT */
 };
 
 /* Fills in all of them. Writes a message for each variable that begins with STRATA_ and

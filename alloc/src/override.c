@@ -27,6 +27,7 @@
 #include "decay.h"
 #include "deepbind.h"
 #include "front.h"
+#include "limit.h"
 #include "options.h"
 #include "percpu.h"
 #include "publish.h"
@@ -59,6 +60,7 @@ __attribute__((constructor(101))) static void start(void)
                          : options.region_for ? STRATA__REGION_ALL
                                               : STRATA__REGION_OWNER);
     strata__publish_all();
+    strata__limit_set(options.limit_bytes, options.soft_limit_bytes);
     if (options.cpu_tables) {
         strata__percpu_start();
     }

@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "central.h"
+#include "limit.h"
 #include "lock.h"
 #include "os.h"
 #include "publish.h"
@@ -132,7 +133,11 @@ static void make_table(void)
     }
     strata__lock_take(&percpu.lock);
     if (percpu.owned[cpu].table == NULL && strata__percpu_rseq != 0) {
-        struct strata__slots *table = strata__os->map(TABLE_BYTES, PAGE_BYTES);
+        struct strata__slots *table = NULL;
+        if (strata__limit_buy(TABLE_BYTES) == 0 &&
+            (table = strata__os->map(TABLE_BYTES, PAGE_BYTES)) == NULL) {
+            strata__limit_return(TABLE_BYTES);
+        }
         if (table != NULL) {
             strata__region_add_place(table, TABLE_BYTES, STRATA_PLACE_TABLE);
             percpu.owned[cpu].table = table;

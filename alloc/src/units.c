@@ -19,6 +19,7 @@
 
 #include <errno.h>
 
+#include "limit.h"
 #include "lock.h"
 #include "metadata.h"
 #include "os.h"
@@ -425,6 +426,7 @@ static size_t purge_span(const struct strata__span *span, size_t wanted_bytes)
     for (size_t i = 0; i < units; i++) {
         *strata__unitmap_touched(start + i * STRATA__UNIT_BYTES) = 0;
     }
+    strata__limit_return(bytes);
     return bytes;
 }
 
@@ -479,6 +481,11 @@ void strata__units_set_epoch(uint32_t epoch)
     heap.old_peak_bytes = heap.peak_bytes;
     heap.peak_bytes = strata__units_used_bytes();
     strata__lock_drop(&heap.lock);
+}
+
+size_t strata__units_mapped_bytes(void)
+{
+    return __atomic_load_n(&heap.stats.mapped_bytes, __ATOMIC_RELAXED);
 }
 
 size_t strata__units_used_bytes(void)

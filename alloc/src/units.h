@@ -58,6 +58,8 @@ size_t strata__units_used_bytes(void);
 void strata__units_publish(void);
 /* The most in use is from now on what it was last. */
 void strata__units_reset_peak(void);
+/* Regions, read without the lock. */
+size_t strata__units_mapped_bytes(void);
 void strata__units_get_stats(struct strata__units_stats *stats);
 /* Walks every free span and compares with the counters; a difference is fatal. */
 void strata__units_check(void);

@@ -12,6 +12,7 @@
 #include "decay.h"
 #include "front.h"
 #include "large.h"
+#include "limit.h"
 #include "metadata.h"
 #include "os.h"
 #include "percpu.h"
@@ -24,6 +25,8 @@ static struct strata__front_stats front_stats(void)
     struct strata__front_stats stats;
     strata__front_check();
     strata__front_get_stats(&stats);
+    /* What is compared with a limit is what is shown. */
+    assert_int_equal(strata__limit_held(), stats.resident_bytes + stats.metadata_bytes);
     return stats;
 }
 
@@ -237,6 +240,15 @@ static void the_fullest_slab_is_refilled_first(void **state)
     strata__front_check();
 }
 
+/* As whoever owns a unit does: pages that are marked are bought. */
+static void mark_touched(const char *unit, uint16_t mask)
+{
+    uint16_t *touched = strata__unitmap_touched(unit);
+    strata__limit_return((size_t)__builtin_popcount(*touched) * PAGE);
+    assert_int_equal(strata__limit_buy((size_t)__builtin_popcount(mask) * PAGE), 0);
+    *touched = mask;
+}
+
 static void give_units(char *start, size_t units)
 {
     struct strata__span *span = strata__metadata_take(sizeof(*span));
@@ -255,7 +267,7 @@ static void units_coalesce_and_split(void **state)
     char *aligned = strata__units_take(2, 64);
     assert_int_equal((uintptr_t)aligned % (64 * UNIT), 0);
     assert_int_equal(strata__units_extend(three, 3, 1), 0);
-    *strata__unitmap_touched(three + UNIT) = 0x0ff0;
+    mark_touched(three + UNIT, 0x0ff0);
     give_units(three, 4);
     strata__units_get_stats(&after);
     assert_int_equal(after.dirty_bytes, 8 * PAGE);
@@ -264,9 +276,9 @@ static void units_coalesce_and_split(void **state)
     /* A clean span that joins a dirty one is dirty, on either side. */
     char *four = strata__units_take(4, 1);
     for (size_t i = 0; i < 4; i++) {
-        *strata__unitmap_touched(four + i * UNIT) = 0;
+        mark_touched(four + i * UNIT, 0);
     }
-    *strata__unitmap_touched(four + 2 * UNIT) = 0x00ff;
+    mark_touched(four + 2 * UNIT, 0x00ff);
     give_units(four + 2 * UNIT, 1);
     give_units(four + UNIT, 1);
     strata__units_check();
@@ -293,7 +305,7 @@ static void warm_memory_follows_the_recent_peak(void **state)
     strata__units_set_epoch(101);
     char *start = strata__units_take(UNITS, 1);
     for (size_t i = 0; i < UNITS; i++) {
-        *strata__unitmap_touched(start + i * UNIT) = 0xffff;
+        mark_touched(start + i * UNIT, 0xffff);
     }
     give_units(start, UNITS);
     strata__units_keep_within_bounds();

@@ -12,6 +12,22 @@ says() {
     fi
 }
 
+# python SETTING CODE: what a program says that is started so.
+python() {
+    env "$1" LD_PRELOAD="$library" /usr/bin/python3 -c "$2" 2>&1
+}
+
+# expect TEXT COMMAND...
+expect() {
+    local wanted=$1 said
+    shift
+    said=$("$@") || true
+    if [ "$said" != "$wanted" ]; then
+        echo "'$*' said '$said' instead of '$wanted'" >&2
+        exit 1
+    fi
+}
+
 # threads VARIABLE=VALUE COUNT: a program with 60 MiB of blocks has so many threads.
 threads() {
     found=$(env "$1" LD_PRELOAD="$library" /usr/bin/python3 -c '
@@ -34,3 +50,20 @@ silence=$(env STRATA_TEST_SEED=1 STRATA_BACKGROUND=no STRATA_CPU_TABLES=no \
 threads STRATA_BACKGROUND=yes 2
 threads STRATA_BACKGROUND=no 1
 threads STRATA_CPU_TABLES=no 2
+
+# The limit refuses what is above it, and what was refused can be had once others are freed.
+blocks='
+blocks = []
+try:
+    while len(blocks) < 200: blocks.append(bytes(1 << 20))
+except MemoryError: pass
+print(30 < len(blocks) < 64, end=" ")
+blocks.clear()
+print(len(bytes(30 << 20)) >> 20)'
+expect 'True 30' python STRATA_LIMIT=64M "$blocks"
+expect 'True 30' python STRATA_LIMIT=65536K "$blocks"
+expect 'False 30' python STRATA_LIMIT=512M "$blocks"
+expect 'False 30' python STRATA_SOFT_LIMIT=64M "$blocks"
+says STRATA_HELP=1 'STRATA_LIMIT=SIZE (none): '
+says STRATA_LIMIT=64MB "'64MB' is no size"
+says STRATA_SOFT_LIMIT=101% "'101%' is no size"
