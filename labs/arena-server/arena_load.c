@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "channel.h"
+#include "random_number.h"
 
 enum {
     QUERIES_PER_PAGE = 5,
@@ -41,10 +42,10 @@ struct load {
 
 static uint64_t query_kib(uint64_t *random)
 {
-    uint64_t kind = channel_random(random) % 1000;
+    uint64_t kind = random_number(random) % 1000;
     uint64_t most = kind < 900 ? SMALL_KIB : kind < 990 ? MEDIUM_KIB : REPORT_KIB;
 
-    return most / 4 + channel_random(random) % (most - most / 4);
+    return most / 4 + random_number(random) % (most - most / 4);
 }
 
 /* Sends one line and waits for an answer that starts with ok. */
@@ -69,7 +70,7 @@ static bool view_page(const char *path, uint64_t number)
     for (int query = 0; query < QUERIES_PER_PAGE && good; query++) {
         uint64_t kib = query_kib(&random);
         (void)snprintf(line, sizeof(line), "query %" PRIu64 " %" PRIu64, kib,
-            channel_random(&random));
+            random_number(&random));
         good = ask(&channel, line, reply);
     }
     (void)close(channel.fd);

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "channel.h"
+#include "random_number.h"
 
 enum {
     KIB = 1024,
@@ -82,10 +83,10 @@ static void free_row(struct row *row)
 /* Most rows are small, a few are some KiB. */
 static size_t row_bytes(uint64_t *random)
 {
-    uint64_t kind = channel_random(random) % 100;
+    uint64_t kind = random_number(random) % 100;
     size_t span = kind < 60 ? 256 : kind < 92 ? 2 * KIB : 12 * KIB;
 
-    return SMALLEST_ROW_BYTES + (size_t)(channel_random(random) % span);
+    return SMALLEST_ROW_BYTES + (size_t)(random_number(random) % span);
 }
 
 static struct row *build_result(size_t bytes, uint64_t *random)
@@ -105,7 +106,7 @@ static struct row *build_result(size_t bytes, uint64_t *random)
 /* Puts row in a slot and returns what was there. */
 static struct row *cache_replace(struct row *row, uint64_t *random)
 {
-    size_t slot = (size_t)(channel_random(random) % CACHE_SLOTS);
+    size_t slot = (size_t)(random_number(random) % CACHE_SLOTS);
     struct row *old;
 
     (void)pthread_mutex_lock(&cache.lock);
@@ -119,7 +120,7 @@ static void drop_result(struct row *row, uint64_t *random)
 {
     while (row != NULL) {
         struct row *next = row->next;
-        if (channel_random(random) % ROWS_PER_CACHED_ROW == 0) {
+        if (random_number(random) % ROWS_PER_CACHED_ROW == 0) {
             free_row(cache_replace(row, random));
         } else {
             free_row(row);

@@ -124,11 +124,3 @@ int channel_write(struct channel *channel, const char *text)
     }
     return 0;
 }
-
-uint64_t channel_random(uint64_t *state)
-{
-    *state ^= *state >> 12;
-    *state ^= *state << 25;
-    *state ^= *state >> 27;
-    return *state * UINT64_C(0x2545F4914F6CDD1D);
-}

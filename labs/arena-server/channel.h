@@ -3,7 +3,6 @@
 #define STRATA_LABS_ARENA_SERVER_CHANNEL_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 enum { CHANNEL_LINE_BYTES = 128 };
 
@@ -31,8 +30,5 @@ int channel_read(struct channel *channel, char *line);
 
 /* Writes text and a line end: 0 or -errno. */
 int channel_write(struct channel *channel, const char *text);
-
-/* The next number of a simple random sequence (xorshift64*); state must not be 0. */
-uint64_t channel_random(uint64_t *state);
 
 #endif

@@ -1,50 +1,13 @@
 /*
- * Runs the tool as a program and takes its JSON apart: the only way in which a lab knows
- * what the tool sees, so that what it shows is what a user gets.
+ * Takes the JSON of the tool apart.
  */
 #include "outside.h"
 
-#include <errno.h>
 #include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "child.h"
 #include "lab.h"
-
-enum { JSON_BYTES = 4 << 20, PID_BYTES = 16 };
-
-/* From the folder of the labs: as installed, and in the folder of a build. */
-static const char *const places[] = {
-    "/../../../bin/strata",
-    "/../../../src/cmd/strata",
-};
-enum { PLACES = sizeof(places) / sizeof(places[0]) };
-
-static void find_tool(char *path, size_t bytes)
-{
-    const char *named = getenv("STRATA_PROGRAM");
-    char folder[LAB_PATH_BYTES * 4];
-    if (named != NULL && named[0] != '\0') {
-        snprintf(path, bytes, "%s", named);
-        return;
-    }
-    ssize_t length = readlink("/proc/self/exe", folder, sizeof(folder) - 1);
-    folder[length > 0 ? length : 0] = '\0';
-    char *slash = strrchr(folder, '/');
-    if (slash != NULL) {
-        *slash = '\0';
-    }
-    for (size_t i = 0; i < PLACES; i++) {
-        snprintf(path, bytes, "%s%s", folder, places[i]);
-        if (access(path, X_OK) == 0) {
-            return;
-        }
-    }
-    lab_die("there is no program 'strata' beside the labs; name it in STRATA_PROGRAM");
-}
+#include "tool.h"
 
 static int64_t number_of(const json_t *object, const char *key)
 {
@@ -88,27 +51,7 @@ static void take_report(const json_t *report, struct outside *outside)
 
 void outside_read(pid_t pid, struct outside *outside)
 {
-    char path[LAB_PATH_BYTES * 5];
-    char number[PID_BYTES];
-    char explain[] = "explain";
-    char json[] = "--json";
-    find_tool(path, sizeof(path));
-    snprintf(number, sizeof(number), "%d", (int)pid);
-    char *arguments[] = {path, explain, number, json, NULL};
-    struct child_job job = {.arguments = arguments,
-        .input = "",
-        .output = malloc(JSON_BYTES),
-        .output_capacity = JSON_BYTES};
-    if (job.output == NULL) {
-        lab_die("no memory for the report");
-    }
-    int error = child_run(&job);
-    if (error != 0) {
-        fprintf(stderr, "lab: cannot run '%s': %s\n", path, strerror(-error));
-        lab_die("no figures from outside");
-    }
-    json_t *report = json_loadb(job.output, job.output_bytes, 0, NULL);
+    json_t *report = tool_explain(pid, NULL);
     take_report(report, outside);
     json_decref(report);
-    free(job.output);
 }

@@ -15,9 +15,6 @@
 #include "resident.h"
 
 enum {
-    EXIT_DIFFERENT = 1,
-    EXIT_USAGE = 2,
-    EXIT_PARTIAL = 5,
     START_BLOCK_BYTES = 481936,
     START_LARGEST_SMALL_BYTES = 384,
     STRING_OVERHEAD_BYTES = 32,
@@ -29,18 +26,12 @@ enum {
     OPTION_BYTES = 64,
 };
 
-_Noreturn void lab_die(const char *what)
-{
-    fprintf(stderr, "lab: cannot go on: %s\n", what);
-    exit(EXIT_DIFFERENT);
-}
-
 void lab_begin(struct lab *lab, int count, char **arguments, const char *title)
 {
     *lab = (struct lab){.check = count == 2 && strcmp(arguments[1], "--check") == 0};
     if (count != 1 && !lab->check) {
         fprintf(stderr, "usage: %s [--check]\n", arguments[0]);
-        exit(EXIT_USAGE);
+        exit(LAB_EXIT_USAGE);
     }
     printf("%s\n", title);
 }
@@ -188,11 +179,6 @@ void lab_print_row(const char *label, const struct lab_row *row)
     lab_print_figures(label, row->figure, LAB_COLUMNS);
 }
 
-int64_t lab_difference(int64_t a, int64_t b)
-{
-    return a == LAB_UNKNOWN || b == LAB_UNKNOWN ? LAB_UNKNOWN : a - b;
-}
-
 static void expect(
     struct lab *lab, bool met, const char *what, const char *relation, int64_t figures[2])
 {
@@ -231,9 +217,9 @@ int lab_end(const struct lab *lab)
             lab->php_missing ? ", without PHP's own" : "");
     }
     if (lab->check && lab->differences > 0) {
-        return EXIT_DIFFERENT;
+        return LAB_EXIT_DIFFERENT;
     }
-    return lab->php_missing ? EXIT_PARTIAL : EXIT_SUCCESS;
+    return lab->php_missing ? LAB_EXIT_PARTIAL : EXIT_SUCCESS;
 }
 
 enum strata_layout lab_layout(enum lab_column column)

@@ -14,10 +14,10 @@
 #include <stdint.h>
 #include <strata/heap.h>
 
+#include "base.h"
+
 enum lab_column { LAB_PUBLISHED, LAB_PHP, LAB_ZEND, LAB_COMPACT, LAB_COLUMNS };
 enum { LAB_TEXT_BYTES = 16384, LAB_PATH_BYTES = 256 };
-
-#define LAB_UNKNOWN INT64_MIN
 
 struct lab {
     bool check;
@@ -76,9 +76,6 @@ void lab_print_figures(const char *label, const int64_t *figures, size_t columns
 void lab_print_head(const char *what);
 void lab_print_row(const char *label, const struct lab_row *row);
 
-/* a - b, or LAB_UNKNOWN when one of them is. */
-int64_t lab_difference(int64_t a, int64_t b);
-
 /* Says and counts it when ours is not what it must be. An unknown limit is no limit. */
 void lab_expect_equal(struct lab *lab, const char *what, int64_t ours, int64_t wanted);
 void lab_expect_at_most(struct lab *lab, const char *what, int64_t ours, int64_t most);
@@ -86,9 +83,6 @@ void lab_expect_at_least(struct lab *lab, const char *what, int64_t ours, int64_
 
 /* Prints the verdict; the exit code of the program. */
 int lab_end(const struct lab *lab);
-
-/* Ends the program: the lab cannot go on without what failed. */
-_Noreturn void lab_die(const char *what);
 
 /*
  * A heap with blocks that stand for what PHP has allocated when a script starts: 484,176

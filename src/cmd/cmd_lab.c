@@ -18,7 +18,7 @@
 #include "cmd/exit_code.h"
 #include "cmd/message.h"
 
-enum { PATH_BYTES = 4096, NAME_COLUMN = 16 };
+enum { PATH_BYTES = 4096, NAME_COLUMN = 16, MOST_ARGUMENTS = 64 };
 
 struct lab_row {
     const char *name; /* of the lab; its program is lab-NAME */
@@ -38,6 +38,8 @@ static const struct lab_row lab_table[] = {
     {"php-limit", "real PHP: the moment before its limit, read from outside"},
     {"php-cliff", "real PHP: the cliff at half a chunk, read from outside"},
     {"fpm-staircase", "real PHP-FPM: a staircase, one step, and what separates them"},
+    {"arena-churn", "arenas against resident memory: a pool of threads, fresh threads"},
+    {"mysql-churn", "MariaDB under churn: what is tracked, resident, and saved by a fix"},
 };
 enum { LAB_COUNT = sizeof(lab_table) / sizeof(lab_table[0]) };
 
@@ -98,6 +100,24 @@ static const struct lab_row *find_row(const char *name)
     return NULL;
 }
 
+/* The program's own settings are passed on; it knows which it has. */
+static int become(const char *path, const struct options *options)
+{
+    char check[] = "--check";
+    char *arguments[MOST_ARGUMENTS + 3] = {(char *)path};
+    int count = 1;
+
+    if (options->check) {
+        arguments[count++] = check;
+    }
+    for (int i = 1; i < options->argument_count && i <= MOST_ARGUMENTS; i++) {
+        arguments[count++] = options->arguments[i];
+    }
+    (void)execv(path, arguments);
+    complain("cannot run '%s': %s", path, strerror(errno));
+    return EXIT_FAILED;
+}
+
 int cmd_lab(const struct options *options)
 {
     char path[PATH_BYTES];
@@ -117,7 +137,5 @@ int cmd_lab(const struct options *options)
             row->name, row->name);
         return EXIT_PARTIAL;
     }
-    (void)execl(path, path, options->check ? "--check" : (char *)NULL, (char *)NULL);
-    complain("cannot run '%s': %s", path, strerror(errno));
-    return EXIT_FAILED;
+    return become(path, options);
 }

@@ -81,17 +81,17 @@ const struct command command_table[] = {
     {"rules", "[ID]", "what each finding means, when it speaks, what it proposes",
         "Without ID the list, with ID one rule in full.",
         LOOK & ~OPTION_BYTES & ~OPTION_ALL, 0, 1, cmd_rules},
-    {"lab", "[NAME]", "reproduce an experiment beside its published figures",
-        "Without NAME the list. A lab runs on this machine and prints what was "
-        "published,\n"
-        "what PHP says here where it is installed, and what strata's heaps say. Its "
-        "exit\n"
-        "code is 5 when a column is missing, and with --check 1 when figures differ "
-        "that\n"
-        "must agree.\n"
+    {"lab", "[NAME [SETTING=VALUE...]]",
+        "reproduce an experiment beside its published figures",
+        "Without NAME the list. A lab runs on this machine and sets what was published\n"
+        "beside what is measured and what strata says. Its exit code is 5 when "
+        "something\n"
+        "is missing that it needs, and with --check 1 when figures differ that must\n"
+        "agree. A word that is no setting of the lab makes it print those it has.\n"
         "\n"
-        "  strata lab cliff",
-        OPTION_CHECK, 0, 1, cmd_lab},
+        "  strata lab cliff\n"
+        "  strata lab arena-churn threads=64",
+        OPTION_CHECK, 0, ANY_NUMBER_OF_ARGUMENTS, cmd_lab},
     {"help", "[COMMAND | targets | exit-codes]", "this text, or more on one subject", "",
         0, 0, 1, cmd_help},
     {.run = NULL},

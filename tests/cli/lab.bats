@@ -4,7 +4,8 @@ load helper
 @test "lab without a name lists every lab" {
     expect 0 "$STRATA" lab
     for name in layers steps limit cliff sweep survivors chunks-return \
-        php-layers php-steps php-limit php-cliff fpm-staircase; do
+        php-layers php-steps php-limit php-cliff fpm-staircase \
+        arena-churn mysql-churn; do
         has "$output" "$name"
     done
 }
@@ -23,4 +24,12 @@ load helper
     export STRATA_LABS=/nonexistent
     expect 5 "$STRATA" lab steps
     has "$errors" "'lab-steps' is not installed"
+}
+
+@test "a lab gets its settings, and names them when one is wrong" {
+    expect 0 "$STRATA" lab arena-churn jobs=20 threads=4 largest=2048
+    has "$output" "20 jobs, 4 at once"
+    expect 2 "$STRATA" lab arena-churn jobs=none
+    has "$errors" "'jobs=none' is no setting"
+    has "$errors" "threads=N"
 }
