@@ -14,7 +14,7 @@ _strata() {
     plan) options='--json --bytes --color --width --root --limit --memory-limit --others --reserve --case --server --prometheus --days --pool --help ' ;;
     export) options='--root --every --once --most --per-pid --listen --textfile --help ' ;;
     rules) options='--json --color --width --help ' words=$(strata rules 2>/dev/null | sed -n 's/^\([a-z][^ ]*\) .*/\1/p') ;;
-    lab) options='--check --help ' words=$(strata lab 2>/dev/null | cut -d ' ' -f 1) ;;
+    lab) options='--check --help ' ;;
     help) options='--help ' ;;
     esac
     case $previous in

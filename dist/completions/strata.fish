@@ -55,7 +55,6 @@ complete -c strata -n '__fish_seen_subcommand_from rules' -l color -x -a 'auto a
 complete -c strata -n '__fish_seen_subcommand_from rules' -l width -x -d 'columns, instead of the terminal\'s'
 complete -c strata -n '__fish_seen_subcommand_from rules' -l help -s h -d 'this text'
 complete -c strata -n __fish_use_subcommand -f -a lab -d 'reproduce an experiment beside its published figures'
-complete -c strata -n '__fish_seen_subcommand_from lab' -a "(strata lab 2>/dev/null | cut -d ' ' -f 1)"
 complete -c strata -n '__fish_seen_subcommand_from lab' -l check -d 'exit with 1 when a figure differs that must not'
 complete -c strata -n '__fish_seen_subcommand_from lab' -l help -s h -d 'this text'
 complete -c strata -n __fish_use_subcommand -f -a help -d 'this text, or more on one subject'
