@@ -6,7 +6,7 @@ DESTDIR ?=
 WITHOUT_TESTS = -DSTRATA_TESTS=OFF -DBUILD_TESTING=OFF
 WITH_TESTS = -DSTRATA_TESTS=ON -DBUILD_TESTING=ON
 
-.PHONY: all test test-matrix demo fuzz bench bench-malloc install clean format tidy check-all
+.PHONY: all test test-matrix packages test-packages demo fuzz bench bench-malloc install clean format tidy check-all
 
 # The program and the libraries, as users get them, in build/release.
 all:
@@ -22,6 +22,16 @@ test:
 # The tests of PHP against versions from another Debian, unpacked once into a cache folder.
 test-matrix:
 	tools/test-matrix
+
+# The Debian packages, in build/packages.
+packages:
+	tools/setup build matrix
+	tools/build-packages
+
+# ... and installed, upgraded and removed in a clean Debian.
+test-packages:
+	tools/setup build matrix
+	tools/test-packages
 
 # The main job on real input: before, predicted, after.
 demo:
