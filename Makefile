@@ -6,7 +6,7 @@ DESTDIR ?=
 WITHOUT_TESTS = -DSTRATA_TESTS=OFF -DBUILD_TESTING=OFF
 WITH_TESTS = -DSTRATA_TESTS=ON -DBUILD_TESTING=ON
 
-.PHONY: all test test-matrix packages test-packages demo fuzz bench bench-malloc install clean format tidy check-all
+.PHONY: all test test-matrix packages test-packages test-aarch64 demo fuzz bench bench-malloc install clean format tidy check-all
 
 # The program and the libraries, as users get them, in build/release.
 all:
@@ -32,6 +32,11 @@ packages:
 test-packages:
 	tools/setup build matrix
 	tools/test-packages
+
+# Everything for 64-bit ARM, and the unit tests run there by qemu.
+test-aarch64:
+	tools/setup build matrix
+	tools/test-aarch64
 
 # The main job on real input: before, predicted, after.
 demo:
