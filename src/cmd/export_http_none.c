@@ -1,4 +1,8 @@
-/* export_http_none.c - in a static build: textfile only, since libmicrohttpd is not linked. */
+/*
+ * export_http_none.c - export_http.c of a static build: textfile only.
+ *
+ * libmicrohttpd of Debian needs libraries for TLS that exist as shared ones only.
+ */
 #include "cmd/export_http.h"
 
 #include <errno.h>

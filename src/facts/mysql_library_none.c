@@ -1,4 +1,8 @@
-/* mysql_library_none.c - in a static build: a file that links nothing loads nothing. */
+/*
+ * mysql_library_none.c - mysql_library.c of a static build, which cannot load anything.
+ *
+ * A library that dlopen brings would bring a second libc with it.
+ */
 #include "facts/mysql_library.h"
 
 #include <errno.h>
