@@ -9,8 +9,8 @@ _strata() {
     done
     case $command in
     '') options='--json --bytes --all --color --width --fail-on --root --help ' words='explain capture plan export rules lab help' files=no ;;
-    explain) options='--json --bytes --all --color --width --fail-on --root --capture --help ' words=$(ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u) ;;
-    capture) options='--root --output --help ' words=$(ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u) ;;
+    explain) options='--json --bytes --all --color --width --fail-on --root --defaults-file --capture --help ' words=$(ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u) ;;
+    capture) options='--root --defaults-file --output --help ' words=$(ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u) ;;
     plan) options='--json --bytes --color --width --root --limit --memory-limit --others --reserve --case --server --prometheus --days --pool --help ' ;;
     export) options='--root --every --once --most --per-pid --listen --textfile --help ' ;;
     rules) options='--json --color --width --help ' words=$(strata rules 2>/dev/null | sed -n 's/^\([a-z][^ ]*\) .*/\1/p') ;;
@@ -21,6 +21,7 @@ _strata() {
     --color) options= words='auto always never' files=no ;;
     --fail-on) options= words='info warn critical' files=no ;;
     --root) options= words= ;;
+    --defaults-file) options= words= ;;
     --capture) options= words= ;;
     --output) options= words= ;;
     --textfile) options= words= ;;

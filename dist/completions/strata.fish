@@ -16,11 +16,13 @@ complete -c strata -n '__fish_seen_subcommand_from explain' -l color -x -a 'auto
 complete -c strata -n '__fish_seen_subcommand_from explain' -l width -x -d 'columns, instead of the terminal\'s'
 complete -c strata -n '__fish_seen_subcommand_from explain' -l fail-on -x -a 'info warn critical' -d 'exit with 1 when a finding is info, warn or critical'
 complete -c strata -n '__fish_seen_subcommand_from explain' -l root -r -F -d 'read DIR/proc and DIR/sys instead of the host'
+complete -c strata -n '__fish_seen_subcommand_from explain' -l defaults-file -r -F -d 'user and password for databases, instead of my.cnf'
 complete -c strata -n '__fish_seen_subcommand_from explain' -l capture -r -F -d 'also store the facts in FILE'
 complete -c strata -n '__fish_seen_subcommand_from explain' -l help -s h -d 'this text'
 complete -c strata -n __fish_use_subcommand -f -a capture -d 'store the facts about a target for `explain FILE`'
 complete -c strata -n '__fish_seen_subcommand_from capture' -a "(ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u)"
 complete -c strata -n '__fish_seen_subcommand_from capture' -l root -r -F -d 'read DIR/proc and DIR/sys instead of the host'
+complete -c strata -n '__fish_seen_subcommand_from capture' -l defaults-file -r -F -d 'user and password for databases, instead of my.cnf'
 complete -c strata -n '__fish_seen_subcommand_from capture' -l output -s o -r -F -d 'where to write; - is standard output'
 complete -c strata -n '__fish_seen_subcommand_from capture' -l help -s h -d 'this text'
 complete -c strata -n __fish_use_subcommand -f -a plan -d 'how many workers fit, which limit to set, what would buy more'

@@ -77,6 +77,7 @@ static int read_live(const struct options *options, const char *target,
     int rc = facts_root_open(&root, options->root, error);
 
     if (rc == 0) {
+        root.defaults_file = options->defaults;
         rc = facts_collect(&root, target, COLLECT_EXPLAIN, facts, error);
         facts_root_close(&root);
     }

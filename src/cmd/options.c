@@ -32,6 +32,7 @@ enum {
     VALUE_FAIL_ON,
     VALUE_ROOT,
     VALUE_CAPTURE,
+    VALUE_DEFAULTS,
     VALUE_CHECK,
     VALUE_EVERY,
     VALUE_ONCE,
@@ -58,6 +59,8 @@ const struct option_row option_table[] = {
         "exit with 1 when a finding is info, warn or critical"},
     {"root", VALUE_ROOT, "DIR", OPTION_ROOT,
         "read DIR/proc and DIR/sys instead of the host"},
+    {"defaults-file", VALUE_DEFAULTS, "FILE", OPTION_DEFAULTS,
+        "user and password for databases, instead of my.cnf"},
     {"capture", VALUE_CAPTURE, "FILE", OPTION_CAPTURE, "also store the facts in FILE"},
     {"output", 'o', "FILE", OPTION_OUTPUT, "where to write; - is standard output"},
     {"check", VALUE_CHECK, NULL, OPTION_CHECK,
@@ -197,6 +200,8 @@ static int apply(struct options *options, int value)
         return set_fail_on(options, optarg);
     case VALUE_ROOT:
         return set_path(options, &options->root, "--root");
+    case VALUE_DEFAULTS:
+        return set_path(options, &options->defaults, "--defaults-file");
     case VALUE_CAPTURE:
         return set_path(options, &options->capture, "--capture");
     case VALUE_EVERY:

@@ -30,6 +30,7 @@ enum option_bit {
     OPTION_TEXTFILE = 1 << 22,
     OPTION_SORT = 1 << 23,
     OPTION_FILTER = 1 << 24,
+    OPTION_DEFAULTS = 1 << 25,
 };
 
 /* What is told of one option, in help, manual pages and completions. */
@@ -77,6 +78,7 @@ struct options {
     int width;                     /* 0: ask the terminal */
     int fail_on;                   /* enum severity, -1: never */
     const char *root;              /* NULL: the live system */
+    const char *defaults;          /* option file for databases; NULL: the usual ones */
     const char *capture;           /* explain: also store the facts here; NULL: no */
     const char *output;            /* capture: the file; NULL: not given */
     const char *texts[TEXT_COUNT]; /* NULL: not given; "" when it takes no value */

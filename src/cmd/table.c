@@ -41,7 +41,8 @@ const struct command command_table[] = {
         "  strata explain incident.strata        what `strata capture` wrote\n"
         "\n"
         "See `strata help targets` for what TARGET may be.",
-        LOOK | OPTION_FAIL_ON | OPTION_ROOT | OPTION_CAPTURE, 1, 1, cmd_explain},
+        LOOK | OPTION_FAIL_ON | OPTION_ROOT | OPTION_CAPTURE | OPTION_DEFAULTS, 1, 1,
+        cmd_explain},
     {"capture", "TARGET -o FILE", "store the facts about a target for `explain FILE`",
         "Reads what `explain` would read and writes it to FILE, to be explained later,\n"
         "on any machine, by this or a newer strata. An existing FILE is replaced once\n"
@@ -49,7 +50,7 @@ const struct command command_table[] = {
         "of programs, paths and sizes, but no content of memory.\n"
         "\n"
         "  sudo strata capture mariadbd -o incident.strata",
-        OPTION_OUTPUT | OPTION_ROOT, 1, 1, cmd_capture},
+        OPTION_OUTPUT | OPTION_ROOT | OPTION_DEFAULTS, 1, 1, cmd_capture},
     {"plan", "[TARGET]", "how many workers fit, which limit to set, what would buy more",
         "Counts what is there once and what each worker adds, and divides. TARGET is a\n"
         "pool as for explain, a capture, or the result of `strata bench --json`.\n"

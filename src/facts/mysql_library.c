@@ -11,6 +11,17 @@
 #include <stddef.h>
 #include <string.h>
 
+#ifdef STRATA_STATIC
+
+int mysql_library_load(struct mysql_library *library, const char **why)
+{
+    *library = (struct mysql_library){.init = NULL};
+    *why = "this strata is one static file, which cannot load libmariadb";
+    return -ENOENT;
+}
+
+#else
+
 int mysql_library_load(struct mysql_library *library, const char **why)
 {
     static const char soname[] = "libmariadb.so.3";
@@ -53,3 +64,5 @@ int mysql_library_load(struct mysql_library *library, const char **why)
     }
     return 0;
 }
+
+#endif

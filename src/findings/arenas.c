@@ -18,6 +18,7 @@
 #include "findings/arena_cap.h"
 #include "findings/finding_writer.h"
 #include "findings/fix_text.h"
+#include "findings/mysql.h"
 #include "model/known.h"
 
 enum {
@@ -102,9 +103,20 @@ static void add_numbers(struct finding *finding, const struct arenas_sum *sum,
     finding_add_count(finding, "processes", sum->members);
 }
 
-int rule_glibc_arenas(const struct snapshot *snapshot, struct finding_list *list)
+/* The cap; for a database that makes a thread for each connection, its cache as well. */
+static const char *cap_fix(struct finding_list *list, const struct snapshot *snapshot)
 {
     static const struct fix_variable cap[] = {{"MALLOC_ARENA_MAX", "2"}};
+    const char *environment = fix_environment(list, snapshot, cap, 1);
+    const char *cache = mysql_thread_cache_fix(list, snapshot);
+
+    return environment == NULL || cache == NULL
+               ? environment
+               : finding_printf(list, "%s\n%s", environment, cache);
+}
+
+int rule_glibc_arenas(const struct snapshot *snapshot, struct finding_list *list)
+{
     const uint64_t resident = target_bytes(snapshot, LAYER_RESIDENT);
     struct arenas_sum sum = {.members = 0};
     struct finding finding = {.pid = target_pid(snapshot)};
@@ -145,7 +157,7 @@ int rule_glibc_arenas(const struct snapshot *snapshot, struct finding_list *list
         at_least_percent(high - low, sum.estimate.retained_bytes, ROUGH_WIDTH_PERCENT)
             ? CONFIDENCE_ROUGH
             : CONFIDENCE_LIKELY);
-    finding.fix = fix_environment(list, snapshot, cap, 1);
+    finding.fix = cap_fix(list, snapshot);
     finding.verify = finding_printf(list,
         "after a restart and the same load, strata explain %s: at most %d arenas, "
         "resident smaller by the predicted range",

@@ -99,6 +99,14 @@ void finding_add_fact(struct finding *finding, const char *name, const struct fa
     }
 }
 
+void finding_add_count_fact(
+    struct finding *finding, const char *name, const struct fact *fact)
+{
+    if (fact_is_known(fact)) {
+        finding_add_count(finding, name, fact->value);
+    }
+}
+
 void finding_predict(struct finding *finding, uint64_t low_bytes, uint64_t high_bytes,
     enum confidence confidence)
 {

@@ -24,8 +24,10 @@ void finding_add_percent(
     struct finding *finding, const char *name, uint64_t part, uint64_t whole);
 void finding_add_text(struct finding *finding, const char *name, const char *text);
 
-/* The value only when the fact carries one. */
+/* The value only when the fact carries one: bytes, and a count. */
 void finding_add_fact(struct finding *finding, const char *name, const struct fact *fact);
+void finding_add_count_fact(
+    struct finding *finding, const char *name, const struct fact *fact);
 
 /* low is at most high afterwards. */
 void finding_predict(struct finding *finding, uint64_t low_bytes, uint64_t high_bytes,

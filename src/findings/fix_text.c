@@ -150,6 +150,41 @@ const char *fix_environment(struct finding_list *list, const struct snapshot *sn
     return finish(list, &buffer);
 }
 
+const char *fix_server_options(struct finding_list *list, const struct snapshot *snapshot,
+    const struct fix_variable *options, size_t count)
+{
+    const struct cgroup_facts *cgroup = cgroup_of(snapshot);
+    const enum run_kind kind = run_kind_of(cgroup);
+    const bool words = kind == RUN_CONTAINER || kind == RUN_POD;
+    struct buffer buffer;
+
+    buffer_init(&buffer);
+    if (kind == RUN_CONTAINER) {
+        buffer_append_text(&buffer, "# compose file, in the service\ncommand: [");
+    } else if (kind == RUN_POD) {
+        buffer_append_text(&buffer, "# pod template, in the container\nargs: [");
+    } else {
+        buffer_append_text(
+            &buffer, "# my.cnf, or a file of its own in conf.d\n[mysqld]\n");
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (words) {
+            buffer_printf(&buffer, "%s\"--%s=%s\"", i == 0 ? "" : ", ", options[i].name,
+                options[i].value);
+        } else {
+            buffer_printf(&buffer, "%s = %s\n", options[i].name, options[i].value);
+        }
+    }
+    if (words) {
+        buffer_append_text(&buffer, "]");
+    } else if (kind == RUN_UNIT) {
+        buffer_printf(&buffer, "# systemctl restart %s", unit_name(cgroup));
+    } else {
+        buffer_append_text(&buffer, "# and start it again");
+    }
+    return finish(list, &buffer);
+}
+
 const char *fix_property(struct finding_list *list, const struct snapshot *snapshot,
     const char *name, const char *value, const char *compose)
 {

@@ -16,6 +16,8 @@
 #include "findings/fpm.h"
 #include "findings/glibc.h"
 #include "findings/group.h"
+#include "findings/mysql.h"
+#include "findings/mysql_schema.h"
 #include "findings/php.h"
 #include "findings/reservation.h"
 #include "findings/resident.h"
@@ -201,6 +203,108 @@ const struct rule rule_table[] = {
             "that allocate a slot for each possible descriptor, such as mysqld 5.7, take "
             "many GiB at the start and are killed.",
         .run = rule_limit_nofile,
+    },
+    {
+        .id = "mysql-thread-cache",
+        .title = "a thread made for nearly each connection",
+        .needs = "status and variables of the server, glibc arenas, pagemap",
+        .threshold =
+            "info: 50 connections, 10 threads made for each 100 of them and more than "
+            "twice as many as were open at one time, and a cache below those; "
+            "warn: 50 for each 100, and 64 MiB retained in arenas",
+        .evidence =
+            "threads_created, connections: since the start; max_used_connections: "
+            "at one time; retained: resident in arenas beyond the blocks in use",
+        .fix = "thread_cache_size at the connections at one time, 32 at least",
+        .text =
+            "Clients that connect for each request make the server start a thread for "
+            "each. With a cache that is large enough Threads_created stands still. The "
+            "effect on memory is small beside an arena cap (glibc-arenas): arenas are "
+            "reused either way. It saves the time of making threads in any case.",
+        .run = rule_mysql_thread_cache,
+    },
+    {
+        .id = "mysql-connection-buffers",
+        .title = "buffers of connections by formula, and as measured",
+        .needs =
+            "status and variables of the server, resident, limit or memory of the host",
+        .threshold =
+            "info: the formula gives more than there is and twice what is resident, "
+            "or less than what is resident",
+        .evidence =
+            "formula: caches and max_connections times sort, join, read, read_rnd, "
+            "binlog buffers and stack; formula_for_used: for those seen at one time",
+        .fix = "none for memory's sake",
+        .text = "Tuning scripts multiply all buffers of a connection with "
+                "max_connections and "
+                "warn. A statement takes the buffers it needs, some several times, most "
+                "none; and what malloc keeps is in no formula. So the sum is neither "
+                "what is used nor a bound.",
+        .run = rule_mysql_connection_buffers,
+    },
+    {
+        .id = "mysql-configuration",
+        .title = "the memory is what the server was configured to take",
+        .needs = "what the server tracks, glibc arenas, pagemap",
+        .threshold =
+            "info: 256 MiB resident, 60 % of it tracked and touched, less than 15 % "
+            "free in malloc; warn: 90 % of the limit cannot be reclaimed",
+        .evidence = "tracked_and_touched: the pool as far as it is filled, and what the "
+                    "server counts inside malloc",
+        .fix = "a smaller buffer pool, when memory is short",
+        .text =
+            "When tracked is near resident, another allocator or an arena cap changes "
+            "little. The buffer pool is there to be filled: a full pool is no fault.",
+        .run = rule_mysql_configuration,
+    },
+    {
+        .id = "mysql-pool-emptied",
+        .title = "the buffer pool was emptied under memory pressure",
+        .needs = "status of the server, LazyFree of smaps_rollup",
+        .threshold =
+            "warn: MariaDB, 64 MiB freed with MADV_FREE and half of the pool blank",
+        .evidence = "lazy_free: given up, and resident until the kernel takes it",
+        .fix = "MariaDB 10.11.12 or later; no MemoryHigh",
+        .text =
+            "Some versions of MariaDB drop the clean pages of the pool when the kernel "
+            "reports memory pressure, several times an hour under MemoryHigh. The cache "
+            "is lost, and the resident set does not show it.",
+        .run = rule_mysql_pool_emptied,
+    },
+    {
+        .id = "mysql-coverage",
+        .title = "the server cannot say what it uses, or not all of it",
+        .needs = "setup_instruments and the memory tables of performance_schema",
+        .threshold =
+            "info: Performance Schema off or not readable, fewer than 75 % of the "
+            "memory instruments on, switched on after the start (rows below zero), "
+            "or less than 50 % of malloc's blocks covered",
+        .evidence =
+            "instruments_on: memory instruments that count; negative: what rows below "
+            "zero take off the sum; coverage_percent: of what malloc has in use",
+        .fix = "performance-schema-instrument='memory/%=ON' from the start on",
+        .text =
+            "sys.memory_global_total is a sum over the instruments that are on, since "
+            "they are on. MariaDB has only those of Performance Schema itself on, and "
+            "counts in Memory_used besides; MySQL 8 has most on. The views of sys leave "
+            "rows below zero out, the total does not.",
+        .run = rule_mysql_coverage,
+    },
+    {
+        .id = "mysql-schema-memory",
+        .title = "Performance Schema's own memory",
+        .needs = "the memory tables of performance_schema",
+        .threshold = "info: 64 MiB and 20 % of resident; warn: 256 MiB and 40 %",
+        .evidence =
+            "own: sum of its own instruments; max_sql_text_length, max_digest_length: "
+            "bytes that each kept text takes",
+        .fix = "performance_schema=OFF, or shorter texts",
+        .text =
+            "Its tables are made at the start and stay. Long texts of statements "
+            "multiply "
+            "by sessions and digests, and make it grow to GiB. On a server that nobody "
+            "looks into, it can go.",
+        .run = rule_mysql_schema_memory,
     },
     {
         .id = "file-pages-look-alarming",

@@ -155,8 +155,8 @@ static int set_without_glibc(struct region *region, struct process_view *view)
     for (size_t i = 0; i < process->allocator_count; i++) {
         const struct allocator_facts *allocator = &process->allocators[i];
 
-        if (glibc->state == FACT_ABSENT && allocator->active &&
-            allocator->kind < ALLOCATOR_KIND_COUNT &&
+        if ((glibc->state == FACT_ABSENT || state_is_known(glibc->state)) &&
+            allocator->active && allocator->kind < ALLOCATOR_KIND_COUNT &&
             allocator->kind != ALLOCATOR_GLIBC) {
             return set_missing(view, FACT_ABSENT,
                 region_printf(region,
@@ -238,11 +238,33 @@ static void add_zend(const struct process_facts *process, struct heap_amounts *a
     sums->plus_minus_bytes = number_add(sums->plus_minus_bytes, zend->plus_minus_bytes);
 }
 
+/* glibc is in every process; where another allocator took its place it holds nothing. */
+static bool glibc_is_used(const struct process_facts *process)
+{
+    const struct glibc_facts *glibc = &process->glibc;
+    uint64_t held = glibc->parameters.mmapped_bytes;
+
+    for (size_t i = 0; i < glibc->arena_count; i++) {
+        held = number_add(held, glibc->arenas[i].held_bytes);
+    }
+    if (!state_is_known(glibc->state) || held > 0) {
+        return state_is_known(glibc->state);
+    }
+    for (size_t i = 0; i < process->allocator_count; i++) {
+        const struct allocator_facts *allocator = &process->allocators[i];
+        if (allocator->active && allocator->kind != ALLOCATOR_GLIBC &&
+            allocator->kind < ALLOCATOR_ZEND) {
+            return false;
+        }
+    }
+    return true;
+}
+
 int heap_layers_build(
     struct region *region, struct process_view *view, struct heap_amounts *amounts)
 {
     const struct process_facts *process = view->facts;
-    const bool with_glibc = state_is_known(process->glibc.state);
+    const bool with_glibc = glibc_is_used(process);
     struct arena_sums sums = {0};
     struct zend_sums zend;
     const char *source;

@@ -187,6 +187,8 @@ static uint64_t outside_of(const struct process_facts *process,
     const struct mysql_facts *mysql, const struct amounts *tracked)
 {
     const uint64_t log = tracked->bytes[PART_MYSQL_LOG_BUFFER];
+    /* MySQL takes all but the pool from malloc (mysys/mf_keycache.cc, log0buf.cc). */
+    const bool mariadb = mysql->family == MYSQL_MARIADB;
     const struct {
         enum part_kind kind;
         uint64_t bytes; /* in one piece */
@@ -204,12 +206,12 @@ static uint64_t outside_of(const struct process_facts *process,
     for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
         const uint64_t bytes =
             number_smaller(blocks[i].bytes, tracked->bytes[blocks[i].kind]);
-        if (bytes > 0 && !is_malloc_block(process, bytes)) {
+        if (bytes > 0 && (mariadb || blocks[i].kind == PART_MYSQL_POOL) &&
+            !is_malloc_block(process, bytes)) {
             outside = number_add(outside, bytes);
         }
     }
-    if (mysql->family == MYSQL_MARIADB && log > 0 &&
-        !is_malloc_block(process, log / LOG_BUFFERS_OF_MARIADB)) {
+    if (mariadb && log > 0 && !is_malloc_block(process, log / LOG_BUFFERS_OF_MARIADB)) {
         outside = number_add(outside, log);
     }
     return outside;

@@ -9,6 +9,7 @@
 #include "present/allocator_json.h"
 #include "present/header_text.h"
 #include "present/json_parts.h"
+#include "present/mysql_json.h"
 #include "present/zend_json.h"
 
 enum { EXPLAIN_SCHEMA = 1, INDENT = 2 };
@@ -151,6 +152,7 @@ void present_explain_json(const struct snapshot *snapshot,
     write_members(&json, snapshot);
     allocator_json(&json, snapshot->facts);
     zend_json(&json, snapshot->facts);
+    mysql_json(&json, snapshot);
     write_cgroup(&json, &snapshot->container);
     write_findings(&json, list);
     json_gaps_and_cost(&json, snapshot->facts);

@@ -13,6 +13,7 @@
 #include "present/header_text.h"
 #include "present/ladder_text.h"
 #include "present/member_text.h"
+#include "present/mysql_text.h"
 #include "present/page.h"
 #include "present/zend_text.h"
 #include "base/quantity.h"
@@ -42,6 +43,7 @@ void present_explain_text(const struct snapshot *snapshot,
     member_text(&page, snapshot);
     allocator_text(&page, snapshot);
     zend_text(&page, snapshot->facts);
+    mysql_text(&page, snapshot);
     container_text(&page, snapshot);
     finding_text(&page, list, snapshot->facts);
     gap_text(&page, snapshot->facts);

@@ -15,6 +15,11 @@
 
 enum { FIXTURE_MAX_BYTES = 1 << 20 };
 
+const char *fixture_folder(void)
+{
+    return STRATA_FIXTURES;
+}
+
 void fixture_open(struct facts_root *root, const char *name)
 {
     static char path[4096]; /* the root keeps a pointer to it */

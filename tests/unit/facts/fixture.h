@@ -9,6 +9,9 @@
 /* Opens tests/fixtures/NAME; fails the test when it cannot. */
 void fixture_open(struct facts_root *root, const char *name);
 
+/* tests/fixtures itself. */
+const char *fixture_folder(void);
+
 /* Opens the folder of a process in it. */
 void fixture_process(struct facts_root *root, int32_t pid, struct process_folder *folder);
 

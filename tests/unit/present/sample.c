@@ -279,6 +279,89 @@ static struct gap denied_gaps[] = {
     {(char *)"memory.stat", 0, FACT_GONE, NULL},
 };
 
+static struct mysql_event asked_events[] = {
+    {(char *)"memory/innodb/buf_buf_pool", MIB(128), MIB(128), 1},
+    {(char *)"memory/performance_schema/table_shares", MIB(93), MIB(93), 1},
+    {(char *)"memory/innodb/trx0trx", MIB(5), MIB(6), 40},
+    {(char *)"memory/sql/\033[31mTHD", MIB(3), MIB(9), 700},
+    {(char *)"memory/sql/sql_acl_mem", -20840, 0, -12},
+};
+static struct mysql_owner asked_threads[] = {
+    {(char *)"thread/sql/one_connection", 15, MIB(2)}};
+static struct mysql_owner asked_accounts[] = {{(char *)"shop@localhost", 0, MIB(4)}};
+static struct mysql_facts asked_server;
+
+static void fill_asked_server(void)
+{
+    static const struct {
+        enum mysql_fact id;
+        uint64_t value;
+    } values[] = {
+        {MYSQL_FACT_MEMORY_USED, MIB(372)},
+        {MYSQL_FACT_CONNECTIONS, 454107},
+        {MYSQL_FACT_THREADS_CREATED, 10},
+        {MYSQL_FACT_MAX_USED_CONNECTIONS, 10},
+        {MYSQL_FACT_THREAD_CACHE_SIZE, 32},
+        {MYSQL_FACT_POOL_PAGES_TOTAL, 8192},
+        {MYSQL_FACT_POOL_PAGES_FREE, 1024},
+        {MYSQL_FACT_POOL_BYTES, MIB(128)},
+        {MYSQL_FACT_PERFORMANCE_SCHEMA, 1},
+        {MYSQL_FACT_INSTRUMENTS, 268},
+        {MYSQL_FACT_INSTRUMENTS_ON, 268},
+        {MYSQL_FACT_INSTRUMENTED, MIB(229) - 20840},
+        {MYSQL_FACT_INSTRUMENTED_NEGATIVE, 20840},
+        {MYSQL_FACT_NEGATIVE_ROWS, 1},
+        {MYSQL_FACT_SCHEMA_OWN, MIB(93)},
+        {MYSQL_FACT_BLOCKS, 65536},
+    };
+
+    asked_server = (struct mysql_facts){
+        .state = FACT_OK,
+        .family = MYSQL_MARIADB,
+        .version = (char *)"10.11.19-MariaDB",
+        .address = (char *)"/run/mysqld/mysqld.sock",
+        .malloc_library = (char *)"system",
+        .flush_method = (char *)"O_DIRECT",
+        .thread_handling = (char *)"one-thread-per-connection",
+        .memory_state = FACT_OK,
+        .since = MYSQL_SINCE_LATER,
+        .events = asked_events,
+        .event_count = COUNT_OF(asked_events),
+        .threads = asked_threads,
+        .thread_count = COUNT_OF(asked_threads),
+        .accounts = asked_accounts,
+        .account_count = COUNT_OF(asked_accounts),
+    };
+    for (size_t i = 0; i < COUNT_OF(values); i++) {
+        asked_server.values[values[i].id] = ok(values[i].value);
+    }
+}
+
+void sample_database_asked(struct sample *sample)
+{
+    static struct part parts[] = {
+        {"mysql-other", "connections, tables, and the rest of the server", MIB(244),
+            false},
+        {"mysql-buffer-pool", "InnoDB: buffer pool, at its full size", MIB(128), false},
+        {"mysql-performance-schema", "Performance Schema itself", MIB(93), false},
+        {"mysql-innodb", "InnoDB: the rest", MIB(5), false},
+    };
+    struct layer *tracked = &sample->snapshot.layers[LAYER_TRACKED];
+
+    sample_database(sample);
+    fill_asked_server();
+    database_process.mysql = &asked_server;
+    database_process.mysql_count = 1;
+    *tracked = known(LAYER_TRACKED, MIB(470),
+        "MariaDB 10.11.19-MariaDB: Memory_used, and "
+        "Performance Schema for itself and for InnoDB");
+    tracked->state = FACT_STALE;
+    tracked->plus_minus_bytes = 20840;
+    tracked->parts = parts;
+    tracked->part_count = COUNT_OF(parts);
+    database_member.layers[LAYER_TRACKED] = *tracked;
+}
+
 void sample_denied(struct sample *sample)
 {
     struct layer *layers = sample->snapshot.layers;

@@ -63,6 +63,21 @@ static void writes_a_database_in_a_container(void **state)
 }
 
 /* Each arena that was found is sound, but a broken ring hides others. */
+static void writes_what_a_database_counts(void **state)
+{
+    json_t *document = render(sample_database_asked, "explain-database-asked.json");
+    const json_t *server = json_array_get(json_object_get(document, "mysql"), 0);
+    const json_t *account = json_object_get(server, "account");
+
+    (void)state;
+    assert_int_equal(
+        json_integer_value(json_object_get(account, "coverage_percent")), 76);
+    assert_int_equal(json_integer_value(json_object_get(
+                         json_array_get(json_object_get(server, "events"), 4), "bytes")),
+        -20840);
+    json_decref(document);
+}
+
 static void a_heap_that_is_not_whole_is_not_ok(void **state)
 {
     struct glibc_arena arena = {.main = true, .state = FACT_OK, .held_bytes = 4096};
@@ -137,6 +152,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(writes_a_database_in_a_container),
+        cmocka_unit_test(writes_what_a_database_counts),
         cmocka_unit_test(a_heap_that_is_not_whole_is_not_ok),
         cmocka_unit_test(writes_what_was_denied),
         cmocka_unit_test(writes_a_row_for_each_member),

@@ -42,6 +42,16 @@ static void shows_a_database_in_a_container(void **state)
     matches(sample_database, &plain, "explain-database.txt");
 }
 
+static void shows_what_a_database_counts(void **state)
+{
+    struct present_style style = plain;
+
+    (void)state;
+    matches(sample_database_asked, &plain, "explain-database-asked.txt");
+    style.unfolded = true;
+    matches(sample_database_asked, &style, "explain-database-asked-all.txt");
+}
+
 static void shows_exact_bytes(void **state)
 {
     struct present_style style = plain;
@@ -127,7 +137,7 @@ static void check_lines(const struct buffer *buffer, int width)
 static void fits_the_terminal(void **state)
 {
     static sample_function *const samples[] = {
-        sample_database, sample_denied, sample_pool, sample_empty};
+        sample_database, sample_database_asked, sample_denied, sample_pool, sample_empty};
     static const int widths[] = {80, 100, 200};
 
     (void)state;
@@ -151,6 +161,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shows_a_database_in_a_container),
+        cmocka_unit_test(shows_what_a_database_counts),
         cmocka_unit_test(shows_exact_bytes),
         cmocka_unit_test(shows_everything_on_request),
         cmocka_unit_test(uses_colours_only_when_asked),

@@ -226,6 +226,48 @@ static void take_zend(
     }
 }
 
+static void take_events(
+    struct facts *facts, struct mysql_facts *mysql, struct source *source)
+{
+    static const char *const names[] = {"memory/innodb/buf_buf_pool", "memory/sql/THD",
+        "memory/performance_schema/hosts", "memory/innodb/x", "memory/mysys/KEY_CACHE"};
+    const size_t count = take(source, 1) % 6;
+
+    mysql->events = region_alloc(&facts->region, 6 * sizeof(*mysql->events));
+    for (size_t i = 0; mysql->events != NULL && i < count; i++) {
+        mysql->events[i] = (struct mysql_event){
+            .name = (char *)(uintptr_t)names[take(source, 1) % 5],
+            .bytes = (int64_t)(take_amount(source) >> 14) - (INT64_C(1) << 20),
+        };
+        mysql->event_count++;
+    }
+}
+
+/* A server for every other process, so that rules which need several facts speak too. */
+static void take_mysql(
+    struct facts *facts, struct process_facts *process, struct source *source)
+{
+    struct mysql_facts *mysql = region_alloc(&facts->region, sizeof(*mysql));
+
+    if (mysql == NULL || take(source, 1) % 2 == 0) {
+        return;
+    }
+    mysql->state = take_state(source);
+    mysql->family = (uint32_t)take(source, 1) % MYSQL_FAMILY_COUNT;
+    mysql->version = take_text(facts, source);
+    mysql->memory_state = take_state(source);
+    mysql->since = (uint32_t)take(source, 1) % MYSQL_SINCE_COUNT;
+    for (size_t i = 0; i < MYSQL_FACT_COUNT; i++) {
+        mysql->values[i] = take_fact(source);
+    }
+    mysql->values[MYSQL_FACT_PERFORMANCE_SCHEMA].value %= 2;
+    mysql->values[MYSQL_FACT_THREAD_CACHE_SIZE].value %= 64;
+    mysql->values[MYSQL_FACT_MAX_USED_CONNECTIONS].value %= 100;
+    take_events(facts, mysql, source);
+    process->mysql = mysql;
+    process->mysql_count = 1;
+}
+
 static void take_workers(
     struct facts *facts, struct fpm_pool_facts *pool, struct source *source)
 {
@@ -309,6 +351,7 @@ static bool take_process(struct facts *facts, struct source *source)
     take_glibc(facts, process, source);
     take_allocators(facts, process, source);
     take_zend(facts, process, source);
+    take_mysql(facts, process, source);
     return true;
 }
 
