@@ -23,6 +23,9 @@
 /* A target is due again after this many times as long as it took. */
 enum { TARGET_REST = 50, FAILURES_MAX = 6, NS_PER_SECOND = 1000000000 };
 
+/* Rest after the first look at a target, so that a new one and a new watch need not wait long. */
+enum { FIRST_REST = 1 };
+
 #define STOP_WAIT_NS (UINT64_C(500) * 1000 * 1000)
 
 /* What is remembered of a row from look to look. */
@@ -299,10 +302,11 @@ static void *run_host_thread(void *argument)
 }
 
 /* Sleeps although there may be targets due, unless the focus changes or it is time to end. */
-static void rest(struct watch *watch, uint64_t took_ns)
+static void rest(struct watch *watch, uint64_t took_ns, bool first)
 {
     const uint64_t until_ns =
-        watch_now_ns() + shorter(took_ns, UINT64_C(1) << 40) * watch->options.rest;
+        watch_now_ns() +
+        shorter(took_ns, UINT64_C(1) << 40) * (first ? FIRST_REST : watch->options.rest);
     const char *focus = watch->focus;
 
     while (!watch->stopping && watch->focus == focus && watch_now_ns() < until_ns) {
@@ -324,7 +328,9 @@ static void *run_look_thread(void *argument)
                        (entry->look == NULL || !entry->look->full))) {
             wait_until(watch, entry->due_ns);
         } else {
-            rest(watch, look_inside(watch, entry->key));
+            const bool first = entry->look == NULL && entry->failures == 0;
+            const uint64_t took_ns = look_inside(watch, entry->key);
+            rest(watch, took_ns, first);
         }
     }
     (void)pthread_mutex_unlock(&watch->lock);

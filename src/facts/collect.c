@@ -216,6 +216,9 @@ static int read_shared(struct collection *collection)
     if (rc == 0 && (reader->what & COLLECT_SERVICES) != 0) {
         rc = fpm_read(reader->root, facts);
     }
+    if (rc == 0 && (reader->what & COLLECT_SERVICES) != 0) {
+        rc = mysql_read(reader->root, facts);
+    }
     return rc;
 }
 
@@ -241,9 +244,6 @@ static int collect(struct collection *collection, const char *text, struct error
     }
     if (rc == 0) {
         rc = read_shared(collection);
-    }
-    if (rc == 0 && (reader->what & COLLECT_SERVICES) != 0) {
-        rc = mysql_read(reader->root, facts);
     }
     if (rc == 0) {
         check_members(collection, text, &target);

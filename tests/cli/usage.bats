@@ -85,11 +85,9 @@ load helper
     done
 }
 
-@test "the version is the first line, how it was built stands below" {
+@test "the version is one line" {
     expect 0 "$STRATA" --version
-    [[ "${output%%$'\n'*}" =~ ^strata\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
-    has "$output" "built "
-    has "$output" "HTTP"
+    [[ "$output" =~ ^strata\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
 }
 
 @test "an unknown rule is not there" {

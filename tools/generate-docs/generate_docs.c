@@ -24,6 +24,7 @@ static const struct {
 } pages[] = {
     {"docs/facts.md", write_facts},
     {"docs/findings.md", write_findings},
+    {"docs/metrics.md", write_metrics},
     {"dist/completions/strata.bash", write_bash_completion},
     {"dist/completions/_strata", write_zsh_completion},
     {"dist/completions/strata.fish", write_fish_completion},

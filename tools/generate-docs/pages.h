@@ -8,6 +8,7 @@ struct command;
 
 void write_facts(FILE *out);
 void write_findings(FILE *out);
+void write_metrics(FILE *out);
 
 /* The manual page of a command, for scdoc; that of plain `strata` lists the others. */
 void write_manual(FILE *out, const struct command *command);
