@@ -158,10 +158,10 @@ void json_key(struct json_writer *json, const char *key)
     json->after_key = true;
 }
 
-void json_string(struct json_writer *json, const char *text)
+void json_quoted(struct json_writer *json, const char *text)
 {
     if (text == NULL) {
-        json_null(json);
+        json_nothing(json);
         return;
     }
     before_value(json);
@@ -214,7 +214,7 @@ void json_bool(struct json_writer *json, bool value)
     buffer_append_text(json->buffer, value ? "true" : "false");
 }
 
-void json_null(struct json_writer *json)
+void json_nothing(struct json_writer *json)
 {
     before_value(json);
     buffer_append_text(json->buffer, "null");

@@ -31,14 +31,14 @@ void json_array_begin(struct json_writer *json);
 void json_array_end(struct json_writer *json);
 
 void json_key(struct json_writer *json, const char *key);
-void json_string(struct json_writer *json, const char *text); /* NULL writes null */
+void json_quoted(struct json_writer *json, const char *text); /* NULL writes null */
 
-/* True when json_string() writes text as it is, since all of it is UTF-8. */
+/* True when json_quoted() writes text as it is, since all of it is UTF-8. */
 bool json_string_is_exact(const char *text);
 
 void json_unsigned(struct json_writer *json, uint64_t value);
 void json_signed(struct json_writer *json, int64_t value);
 void json_bool(struct json_writer *json, bool value);
-void json_null(struct json_writer *json);
+void json_nothing(struct json_writer *json);
 
 #endif

@@ -33,7 +33,15 @@ static int print_version(void)
     struct buffer buffer;
 
     buffer_init(&buffer);
-    buffer_append_text(&buffer, "strata " STRATA_VERSION "\n");
+    buffer_append_text(&buffer, "strata " STRATA_VERSION "\n"
+                                "built " STRATA_BUILD_TYPE " by " STRATA_COMPILER);
+    if (STRATA_SANITIZE[0] != '\0') {
+        buffer_append_text(&buffer, ", sanitizers " STRATA_SANITIZE);
+    }
+    buffer_append_text(&buffer,
+        STRATA_STATIC
+            ? "\nstatic: no SQL client (libmariadb), no HTTP (export --textfile only)\n"
+            : "\nwith HTTP (libmicrohttpd), SQL client when libmariadb.so.3 is there\n");
     int rc = print_buffer(&buffer);
     buffer_release(&buffer);
     return rc == 0 ? EXIT_FINE : EXIT_FAILED;

@@ -20,7 +20,7 @@ static void put_unsigned(struct json_writer *json, const char *key, uint64_t val
 static void put_string(struct json_writer *json, const char *key, const char *text)
 {
     json_key(json, key);
-    json_string(json, text);
+    json_quoted(json, text);
 }
 
 static void put_fact(struct json_writer *json, const char *key, const struct fact *fact)
@@ -110,7 +110,7 @@ static void put_limit(struct json_writer *json, const struct plan *plan)
 {
     json_key(json, "memory_limit");
     if (!plan->limit.known) {
-        json_null(json);
+        json_nothing(json);
         return;
     }
     json_object_begin(json);

@@ -62,7 +62,7 @@ static void begin_line(
     json_writer_init(json, line, 0);
     json_object_begin(json);
     json_key(json, "step");
-    json_string(json, mysql_step_names[step]);
+    json_quoted(json, mysql_step_names[step]);
 }
 
 static void send_error(
@@ -75,7 +75,7 @@ static void send_error(
     json_key(&json, "error");
     json_signed(&json, error);
     json_key(&json, "text");
-    json_string(&json, text);
+    json_quoted(&json, text);
     json_object_end(&json);
     send_line(client, &line);
 }
@@ -202,7 +202,7 @@ static bool connect_checked(struct client *client)
     client->family = mysql_family_of(library->get_server_info(client->handle));
     begin_line(&json, &line, MYSQL_STEP_CONNECT);
     json_key(&json, "version");
-    json_string(&json, library->get_server_info(client->handle));
+    json_quoted(&json, library->get_server_info(client->handle));
     json_object_end(&json);
     send_line(client, &line);
     return true;
@@ -229,14 +229,14 @@ static void write_row(struct json_writer *json, char *const *row,
     json_array_begin(json);
     for (unsigned i = 0; i < fields; i++) {
         if (row[i] == NULL) {
-            json_null(json);
+            json_nothing(json);
             continue;
         }
         const size_t bytes =
             lengths[i] < MYSQL_CELL_BYTES_MAX ? (size_t)lengths[i] : MYSQL_CELL_BYTES_MAX;
         memcpy(cell, row[i], bytes);
         cell[bytes] = '\0';
-        json_string(json, cell);
+        json_quoted(json, cell);
     }
     json_array_end(json);
 }

@@ -74,7 +74,7 @@ static void write_arena(
     (void)snprintf(address, sizeof(address), "0x%" PRIx64, arena->address);
     json_object_begin(json);
     json_text(json, "address", address);
-    json_integer(json, "pid", pid);
+    json_signed_count(json, "pid", pid);
     json_flag(json, "main", arena->main);
     json_text(json, "state", fact_state_names[state]);
     json_optional_text(json, "why", arena->why);

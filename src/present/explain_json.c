@@ -21,7 +21,7 @@ static void write_target(struct json_writer *json, const struct facts *facts)
     json_text(json, "kind", target_kind_names[facts->target_kind]);
     json_text(json, "name", target_name(facts));
     if (facts->process_count == 1) {
-        json_integer(json, "pid", facts->processes[0].pid);
+        json_signed_count(json, "pid", facts->processes[0].pid);
         json_count(json, "start_time", facts->processes[0].start_time_ticks);
     }
     json_key(json, "members");
@@ -38,7 +38,7 @@ static void write_member(struct json_writer *json, const struct process_view *vi
     const struct process_facts *process = view->facts;
 
     json_object_begin(json);
-    json_integer(json, "pid", process->pid);
+    json_signed_count(json, "pid", process->pid);
     json_optional_text(json, "name", process->name);
     json_count(json, "start_time", process->start_time_ticks);
     json_optional_text(json, "executable", process->executable);
@@ -63,7 +63,7 @@ static void write_cgroup(struct json_writer *json, const struct container_view *
 
     json_key(json, "cgroup");
     if (cgroup == NULL) {
-        json_null(json);
+        json_nothing(json);
         return;
     }
     const struct json_number numbers[] = {
@@ -96,7 +96,7 @@ static void write_evidence(struct json_writer *json, const struct finding *findi
         const struct evidence *evidence = &finding->evidence[i];
         json_key(json, evidence->name);
         if (evidence->unit == EVIDENCE_TEXT) {
-            json_string(json, evidence->text);
+            json_quoted(json, evidence->text);
         } else {
             json_signed(json, evidence->value);
         }
@@ -110,7 +110,7 @@ static void write_finding(struct json_writer *json, const struct finding *findin
     json_text(json, "rule", finding->rule->id);
     json_text(json, "severity", severity_names[finding->severity]);
     if (finding->pid != 0) {
-        json_integer(json, "pid", finding->pid);
+        json_signed_count(json, "pid", finding->pid);
     }
     json_text(json, "summary", finding->summary);
     json_optional_text(json, "reasoning", finding->reasoning);

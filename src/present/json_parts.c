@@ -14,7 +14,7 @@ static bool has_value(enum fact_state state)
 void json_text(struct json_writer *json, const char *key, const char *text)
 {
     json_key(json, key);
-    json_string(json, text);
+    json_quoted(json, text);
 }
 
 void json_optional_text(struct json_writer *json, const char *key, const char *text)
@@ -30,7 +30,7 @@ void json_count(struct json_writer *json, const char *key, uint64_t value)
     json_unsigned(json, value);
 }
 
-void json_integer(struct json_writer *json, const char *key, int64_t value)
+void json_signed_count(struct json_writer *json, const char *key, int64_t value)
 {
     json_key(json, key);
     json_signed(json, value);
@@ -137,7 +137,7 @@ void json_gaps_and_cost(struct json_writer *json, const struct facts *facts)
         json_object_begin(json);
         json_text(json, "fact", gap->fact);
         if (gap->pid != 0) {
-            json_integer(json, "pid", gap->pid);
+            json_signed_count(json, "pid", gap->pid);
         }
         json_text(json, "state", fact_state_names[gap->state]);
         json_optional_text(json, "why", gap->why);

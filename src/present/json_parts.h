@@ -27,7 +27,7 @@ void json_optional_text(struct json_writer *json, const char *key, const char *t
 
 void json_text(struct json_writer *json, const char *key, const char *text);
 void json_count(struct json_writer *json, const char *key, uint64_t value);
-void json_integer(struct json_writer *json, const char *key, int64_t value);
+void json_signed_count(struct json_writer *json, const char *key, int64_t value);
 void json_flag(struct json_writer *json, const char *key, bool value);
 
 /* A number that is known or not by the state of what it was read with. */

@@ -85,7 +85,7 @@ static void write_heap(
 
     (void)snprintf(address, sizeof(address), "0x%" PRIx64, heap->address);
     json_object_begin(json);
-    json_integer(json, "pid", pid);
+    json_signed_count(json, "pid", pid);
     json_text(json, "address", address);
     json_text(json, "state", fact_state_names[heap->state]);
     json_optional_text(json, "why", heap->why);
@@ -106,7 +106,7 @@ static void write_workers(struct json_writer *json, const struct fpm_pool_facts 
         const struct json_number memory = {
             "last_request_memory", worker->last_request_memory};
         json_object_begin(json);
-        json_integer(json, "pid", worker->pid);
+        json_signed_count(json, "pid", worker->pid);
         json_text(json, "state", worker->state);
         json_count(json, "requests", worker->requests);
         json_numbers(json, &memory, 1);

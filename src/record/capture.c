@@ -52,7 +52,7 @@ static int write_document(
     json_writer_init(&json, buffer, INDENT);
     json_object_begin(&json);
     json_key(&json, CAPTURE_FORMAT_KEY);
-    json_string(&json, CAPTURE_FORMAT);
+    json_quoted(&json, CAPTURE_FORMAT);
     schema_write(&json, &facts_schema, facts);
     json_object_end(&json);
     buffer_append_char(buffer, '\n');

@@ -23,7 +23,7 @@ static void write_unsigned(struct json_writer *json, uint64_t value)
         return;
     }
     (void)snprintf(digits, sizeof(digits), "%" PRIu64, value);
-    json_string(json, digits);
+    json_quoted(json, digits);
 }
 
 static void write_text(struct json_writer *json, const char *text)
@@ -31,7 +31,7 @@ static void write_text(struct json_writer *json, const char *text)
     struct buffer hex;
 
     if (json_string_is_exact(text)) {
-        json_string(json, text);
+        json_quoted(json, text);
         return;
     }
     buffer_init(&hex);
@@ -43,7 +43,7 @@ static void write_text(struct json_writer *json, const char *text)
     }
     json_object_begin(json);
     json_key(json, "hex");
-    json_string(json, buffer_text(&hex));
+    json_quoted(json, buffer_text(&hex));
     json_object_end(json);
     buffer_release(&hex);
 }
@@ -54,7 +54,7 @@ static void write_fact(struct json_writer *json, const struct fact *fact)
 
     BUG_IF(fact->state >= FACT_STATE_COUNT);
     if (fact->state != FACT_OK && !stale) {
-        json_string(json, fact_state_names[fact->state]);
+        json_quoted(json, fact_state_names[fact->state]);
         return;
     }
     if (fact->plus_minus == 0 && !stale) {
@@ -65,7 +65,7 @@ static void write_fact(struct json_writer *json, const struct fact *fact)
     write_unsigned(json, fact->value);
     write_unsigned(json, fact->plus_minus);
     if (stale) {
-        json_string(json, fact_state_names[FACT_STALE]);
+        json_quoted(json, fact_state_names[FACT_STALE]);
     }
     json_array_end(json);
 }
@@ -121,7 +121,7 @@ static void write_letter(struct json_writer *json, char letter)
 {
     const char text[2] = {letter, '\0'};
 
-    json_string(json, text);
+    json_quoted(json, text);
 }
 
 static void write_field(
@@ -158,7 +158,7 @@ static void write_field(
         return;
     case SCHEMA_ENUM:
         BUG_IF(plain.u32 >= field->maximum);
-        json_string(json, field->names[plain.u32]);
+        json_quoted(json, field->names[plain.u32]);
         return;
     case SCHEMA_FACT:
         write_fact(json, at);

@@ -85,9 +85,11 @@ load helper
     done
 }
 
-@test "the version is one line" {
+@test "the version is the first line, how it was built stands below" {
     expect 0 "$STRATA" --version
-    [[ "$output" =~ ^strata\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+    [[ "${output%%$'\n'*}" =~ ^strata\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+    has "$output" "built "
+    has "$output" "HTTP"
 }
 
 @test "an unknown rule is not there" {

@@ -18,14 +18,14 @@ static void write_sample(struct json_writer *json)
     json_key(json, "arenas");
     json_array_begin(json);
     json_bool(json, true);
-    json_null(json);
+    json_nothing(json);
     json_array_begin(json);
     json_array_end(json);
     json_object_begin(json);
     json_object_end(json);
     json_array_end(json);
     json_key(json, "why");
-    json_string(json, NULL);
+    json_quoted(json, NULL);
     json_object_end(json);
 }
 
@@ -70,7 +70,7 @@ static void check_string(const char *text, const char *expected)
 
     buffer_init(&buffer);
     json_writer_init(&json, &buffer, 0);
-    json_string(&json, text);
+    json_quoted(&json, text);
     assert_string_equal(buffer_text(&buffer), expected);
     buffer_release(&buffer);
 }
