@@ -8,11 +8,12 @@ _strata() {
         [[ ${COMP_WORDS[i]} == -* ]] || { command=${COMP_WORDS[i]}; break; }
     done
     case $command in
-    '') options='--json --bytes --all --color --width --fail-on --root --help ' words='explain capture plan export rules lab help' files=no ;;
-    explain) options='--json --bytes --all --color --width --fail-on --root --defaults-file --capture --help ' words=$(ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u) ;;
+    '') options='--json --bytes --all --color --width --fail-on --root --help ' words='explain capture plan export record rules lab help' files=no ;;
+    explain) options='--json --bytes --all --color --width --fail-on --root --defaults-file --capture --at --help ' words=$(ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u) ;;
     capture) options='--root --defaults-file --output --help ' words=$(ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u) ;;
     plan) options='--json --bytes --color --width --root --limit --memory-limit --others --reserve --case --server --prometheus --days --pool --help ' ;;
     export) options='--root --every --once --most --per-pid --listen --textfile --help ' ;;
+    record) options='--json --root --output --every --for --deep-every --keep --max-size --help ' words=$(ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u) ;;
     rules) options='--json --color --width --help ' words=$(strata rules 2>/dev/null | sed -n 's/^\([a-z][^ ]*\) .*/\1/p') ;;
     lab) options='--check --help ' ;;
     help) options='--help ' ;;
@@ -25,6 +26,7 @@ _strata() {
     --capture) options= words= ;;
     --output) options= words= ;;
     --textfile) options= words= ;;
+    --compare) options= words= ;;
     esac
     [[ $current != -* ]] || words=$options files=no
     COMPREPLY=()

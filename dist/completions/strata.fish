@@ -18,6 +18,7 @@ complete -c strata -n '__fish_seen_subcommand_from explain' -l fail-on -x -a 'in
 complete -c strata -n '__fish_seen_subcommand_from explain' -l root -r -F -d 'read DIR/proc and DIR/sys instead of the host'
 complete -c strata -n '__fish_seen_subcommand_from explain' -l defaults-file -r -F -d 'user and password for databases, instead of my.cnf'
 complete -c strata -n '__fish_seen_subcommand_from explain' -l capture -r -F -d 'also store the facts in FILE'
+complete -c strata -n '__fish_seen_subcommand_from explain' -l at -x -d 'a moment: 14:05, 2026-11-30T14:05Z, -10m'
 complete -c strata -n '__fish_seen_subcommand_from explain' -l help -s h -d 'this text'
 complete -c strata -n __fish_use_subcommand -f -a capture -d 'store the facts about a target for `explain FILE`'
 complete -c strata -n '__fish_seen_subcommand_from capture' -a "(ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u)"
@@ -50,6 +51,17 @@ complete -c strata -n '__fish_seen_subcommand_from export' -l per-pid -d 'series
 complete -c strata -n '__fish_seen_subcommand_from export' -l listen -x -d 'ADDRESS:PORT or PORT; default 127.0.0.1:9812'
 complete -c strata -n '__fish_seen_subcommand_from export' -l textfile -r -F -d 'write FILE anew each time instead of serving'
 complete -c strata -n '__fish_seen_subcommand_from export' -l help -s h -d 'this text'
+complete -c strata -n __fish_use_subcommand -f -a record -d 'store facts over time, for `explain FILE.db --at TIME`'
+complete -c strata -n '__fish_seen_subcommand_from record' -a "(ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u)"
+complete -c strata -n '__fish_seen_subcommand_from record' -l json -d 'for machines; docs/json.md describes it'
+complete -c strata -n '__fish_seen_subcommand_from record' -l root -r -F -d 'read DIR/proc and DIR/sys instead of the host'
+complete -c strata -n '__fish_seen_subcommand_from record' -l output -s o -r -F -d 'where to write; - is standard output'
+complete -c strata -n '__fish_seen_subcommand_from record' -l every -x -d 'how often: 2s, 1m; from 200ms to 1d'
+complete -c strata -n '__fish_seen_subcommand_from record' -l for -x -d 'how long: 1h, 7d; without it until Ctrl-C'
+complete -c strata -n '__fish_seen_subcommand_from record' -l deep-every -x -d 'between full captures: 5m (default)'
+complete -c strata -n '__fish_seen_subcommand_from record' -l keep -x -d 'remove what is older: so much recorded time stays'
+complete -c strata -n '__fish_seen_subcommand_from record' -l max-size -x -d 'thin out a larger file: 512M (default), 0: no bound'
+complete -c strata -n '__fish_seen_subcommand_from record' -l help -s h -d 'this text'
 complete -c strata -n __fish_use_subcommand -f -a rules -d 'what each finding means, when it speaks, what it proposes'
 complete -c strata -n '__fish_seen_subcommand_from rules' -a "(strata rules 2>/dev/null | sed -n 's/^\\([a-z][^ ]*\\) .*/\\1/p')"
 complete -c strata -n '__fish_seen_subcommand_from rules' -l json -d 'for machines; docs/json.md describes it'

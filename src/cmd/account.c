@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "cmd/message.h"
+#include "cmd/recording_source.h"
 #include "facts/collect.h"
 #include "facts/root.h"
 #include "record/capture_file.h"
@@ -90,6 +91,20 @@ enum exit_code account_read(
     struct error error;
     int rc;
 
+    if (recording_is_meant(target) && target == options->arguments[0]) {
+        return recording_source_read(options, facts);
+    }
+    if (options->argument_count > 1) {
+        complain("one argument too many: '%s'; only a recording (FILE.db) has several "
+                 "targets",
+            options->arguments[1]);
+        return EXIT_USAGE;
+    }
+    if (options->texts[TEXT_AT] != NULL) {
+        complain("--at '%s' needs a recording (FILE.db), and '%s' is none",
+            options->texts[TEXT_AT], target);
+        return EXIT_USAGE;
+    }
     error_reset(&error);
     if (is_capture(target)) {
         rc = capture_load(target, facts, &error);

@@ -17,7 +17,8 @@ struct account {
 };
 
 /*
- * Reads target: a capture when it is "-", ends in .strata or .json, or contains '/' and is a
+ * Reads target, an argument of options: a moment of a recording when it ends in .db or
+ * contains '/' and begins like a database; a capture when it is "-", ends in .strata or .json, or contains '/' and is a
  * pipe or a file that begins like a capture; else the live system or --root. EXIT_FINE, or
  * the code to exit with after a message; then there is nothing to release.
  */

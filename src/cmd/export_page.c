@@ -5,6 +5,7 @@
  * one that was not yet has what the look at the host gave.
  */
 #include "cmd/export_page.h"
+#include "cmd/version.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -50,7 +51,7 @@ static struct metrics_self self_of(const struct watch_moment *moment, uint64_t n
 {
     const struct watch_counts *counts = &moment->counts;
 
-    return (struct metrics_self){.version = STRATA_VERSION,
+    return (struct metrics_self){.version = version_text(),
         .host_age_seconds =
             moment->overview != NULL ? seconds(now_ns - moment->host_taken_ns) : -1,
         .host_duration_seconds = seconds(counts->host_wall_ns),

@@ -18,6 +18,7 @@
 #include "cmd/exit_code.h"
 #include "cmd/message.h"
 #include "cmd/options.h"
+#include "cmd/version.h"
 
 static void open_standard_descriptors(void)
 {
@@ -33,8 +34,8 @@ static int print_version(void)
     struct buffer buffer;
 
     buffer_init(&buffer);
-    buffer_append_text(&buffer, "strata " STRATA_VERSION "\n"
-                                "built " STRATA_BUILD_TYPE " by " STRATA_COMPILER);
+    buffer_printf(&buffer, "strata %s\n", version_text());
+    buffer_append_text(&buffer, "built " STRATA_BUILD_TYPE " by " STRATA_COMPILER);
     if (STRATA_SANITIZE[0] != '\0') {
         buffer_append_text(&buffer, ", sanitizers " STRATA_SANITIZE);
     }

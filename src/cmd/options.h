@@ -31,6 +31,9 @@ enum option_bit {
     OPTION_SORT = 1 << 23,
     OPTION_FILTER = 1 << 24,
     OPTION_DEFAULTS = 1 << 25,
+    OPTION_RECORD = 1 << 26,
+    OPTION_AT = 1 << 27,
+    OPTION_SPAN = 1 << 28,
 };
 
 /* What is told of one option, in help, manual pages and completions. */
@@ -63,6 +66,14 @@ enum option_text {
     TEXT_PROMETHEUS,
     TEXT_DAYS,
     TEXT_POOL,
+    TEXT_FOR,
+    TEXT_DEEP_EVERY,
+    TEXT_KEEP,
+    TEXT_MAX_SIZE,
+    TEXT_AT,
+    TEXT_FROM,
+    TEXT_TO,
+    TEXT_COMPARE,
     TEXT_COUNT,
 };
 

@@ -16,6 +16,7 @@
 #include "cmd/cmd_lab.h"
 #include "cmd/cmd_overview.h"
 #include "cmd/cmd_plan.h"
+#include "cmd/cmd_record.h"
 #include "cmd/cmd_rules.h"
 #include "cmd/options.h"
 
@@ -31,7 +32,8 @@ const struct command command_table[] = {
         "resident figure of a pool without a pss counts shared pages for each process.\n"
         "Heaps are not walked for this: explain a row by its name or pid to see inside.",
         LOOK | OPTION_FAIL_ON | OPTION_ROOT, 0, 0, cmd_overview},
-    {"explain", "TARGET", "where the memory of one process, pool, unit or container goes",
+    {"explain", "TARGET | FILE.db [TARGET]",
+        "where the memory of one process, pool, unit or container goes",
         "Shows the layers from what the application tracks down to what its cgroup is\n"
         "charged for, the gap between each pair, and findings with the lines to change.\n"
         "The target is not stopped and not changed.\n"
@@ -39,10 +41,12 @@ const struct command command_table[] = {
         "  sudo strata explain mariadbd\n"
         "  strata explain --json 812 | jq '.findings[].rule'\n"
         "  strata explain incident.strata        what `strata capture` wrote\n"
+        "  strata explain day.db --at 14:05      what `strata record` wrote\n"
         "\n"
         "See `strata help targets` for what TARGET may be.",
-        LOOK | OPTION_FAIL_ON | OPTION_ROOT | OPTION_CAPTURE | OPTION_DEFAULTS, 1, 1,
-        cmd_explain},
+        LOOK | OPTION_FAIL_ON | OPTION_ROOT | OPTION_CAPTURE | OPTION_DEFAULTS |
+            OPTION_AT,
+        1, 2, cmd_explain},
     {"capture", "TARGET -o FILE", "store the facts about a target for `explain FILE`",
         "Reads what `explain` would read and writes it to FILE, to be explained later,\n"
         "on any machine, by this or a newer strata. An existing FILE is replaced once\n"
@@ -79,6 +83,18 @@ const struct command command_table[] = {
         OPTION_LISTEN | OPTION_TEXTFILE | OPTION_EVERY | OPTION_MOST | OPTION_PER_PID |
             OPTION_ONCE | OPTION_ROOT,
         0, 0, cmd_export},
+    {"record", "TARGET... -o FILE.db",
+        "store facts over time, for `explain FILE.db --at TIME`",
+        "Reads the totals of every member at each tick, and now and then, or when the\n"
+        "resident memory moved by a tenth, all that `explain` reads. FILE is a SQLite\n"
+        "database (docs/recording.md); when it is there, recording resumes in it. What\n"
+        "was stored survives a kill and a full disk. Ends after --for, with Ctrl-C, or\n"
+        "when every TARGET was a pid and has ended; prints what it took.\n"
+        "\n"
+        "  sudo strata record pool:www mariadbd -o day.db --every 5s --for 24h\n"
+        "  strata explain day.db --at 14:05",
+        OPTION_OUTPUT | OPTION_ROOT | OPTION_JSON | OPTION_EVERY | OPTION_RECORD, 1,
+        ANY_NUMBER_OF_ARGUMENTS, cmd_record},
     {"rules", "[ID]", "what each finding means, when it speaks, what it proposes",
         "Without ID the list, with ID one rule in full.",
         LOOK & ~OPTION_BYTES & ~OPTION_ALL, 0, 1, cmd_rules},

@@ -46,15 +46,8 @@ static int errno_of(int code)
 
 int database_error(sqlite3 *database, const char *doing, struct error *error)
 {
-    const int code = sqlite3_errcode(database);
-    int rc = errno_of(code);
-    const int system = sqlite3_system_errno(database);
+    const int rc = errno_of(sqlite3_errcode(database));
 
-    /* A full disk shows as a failed write when a quota or a limit on sizes is met. */
-    if ((code & 0xff) == SQLITE_IOERR &&
-        (system == ENOSPC || system == EDQUOT || system == EFBIG)) {
-        rc = -ENOSPC;
-    }
     return error_set(error, rc, "cannot %s: %s", doing,
         rc == -ENOSPC ? "no space left on the device" : sqlite3_errmsg(database));
 }

@@ -10,15 +10,19 @@
 
 #include "record/recorder_state.h"
 
-static void put_all(struct recorder *recorder, uint32_t subject, const size_t *metrics,
-    const struct fact *facts, size_t count)
+static void mark_seen(const struct recorder *recorder, uint32_t subject)
 {
     struct recorder_subject *found = recorder_find(recorder, subject);
 
-    if (found == NULL) {
-        return;
+    if (found != NULL) {
+        found->seen = true;
     }
-    found->seen = true;
+}
+
+static void put_all(struct recorder *recorder, uint32_t subject, const size_t *metrics,
+    const struct fact *facts, size_t count)
+{
+    mark_seen(recorder, subject);
     for (size_t i = 0; i < count; i++) {
         recorder_put(recorder, subject, metrics[i], &facts[i]);
     }
@@ -42,11 +46,17 @@ static int put_process(
     uint32_t subject;
     int rc = recorder_subject(recorder, &key, &subject);
 
-    if (rc == 0) {
-        put_all(recorder, subject, recorder->process_metrics, process->values,
-            PROCESS_FACT_COUNT);
+    if (rc != 0) {
+        return rc;
     }
-    return rc;
+    mark_seen(recorder, subject);
+    for (size_t i = 0; i < PROCESS_FACT_COUNT; i++) {
+        const struct fact *fact = &process->values[i];
+        if (fact->state != FACT_ABSENT || !recorder->process_metric_stays[i]) {
+            recorder_put(recorder, subject, recorder->process_metrics[i], fact);
+        }
+    }
+    return 0;
 }
 
 static int put_cgroup(

@@ -9,7 +9,9 @@
 
 /*
  * All scalar facts of the members, cgroups and the host of facts, which belong to owner.
- * Members and cgroups of owner that are not among them have ended. As recorder_subject().
+ * Members and cgroups of owner that are not among them have ended. A process's facts that
+ * are absent keep what they had before when they come from other files than stat and status,
+ * which alone are read at each tick. As recorder_subject().
  */
 int recorder_put_facts(
     struct recorder *recorder, uint32_t owner, const struct facts *facts);

@@ -171,6 +171,11 @@ static int add_tables(struct recorder *recorder)
     int rc = add_table(recorder, "process", process_fact_table, PROCESS_FACT_COUNT,
         recorder->process_metrics);
 
+    for (int i = 0; i < PROCESS_FACT_COUNT; i++) {
+        const char *source = process_fact_table[i].source;
+        recorder->process_metric_stays[i] =
+            strcmp(source, "stat") != 0 && strcmp(source, "status") != 0;
+    }
     if (rc == 0) {
         rc = add_table(recorder, "cgroup", cgroup_fact_table, CGROUP_FACT_COUNT,
             recorder->cgroup_metrics);

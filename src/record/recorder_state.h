@@ -80,7 +80,8 @@ struct recorder {
     /* metrics */
     char *metric_names[TICK_MAX_METRICS];
     size_t metric_count;
-    size_t process_metrics[PROCESS_FACT_COUNT]; /* numbers of the facts of facts.def */
+    size_t process_metrics[PROCESS_FACT_COUNT];    /* numbers of the facts of facts.def */
+    bool process_metric_stays[PROCESS_FACT_COUNT]; /* read by deep readings only */
     size_t cgroup_metrics[CGROUP_FACT_COUNT];
     size_t host_metrics[HOST_FACT_COUNT];
     /* subjects, in the order of their numbers */

@@ -1,0 +1,210 @@
+/*
+ * record_capture.c - a full capture now and then, and what its model says.
+ *
+ * Layers and findings can be had from the capture at any time; they are stored beside it so
+ * that they outlive it when captures are thinned out, and so that a report over a day need
+ * not read a thousand captures. The time that a capture takes is paid for by a pause, so
+ * that captures of a large pool stay a small share of one processor.
+ */
+#include "cmd/record_capture.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "facts/collect.h"
+#include "findings/finding.h"
+#include "record/recorder_facts.h"
+
+enum {
+    PAUSE_FACTOR = 400, /* at most 0.25 % of one processor */
+    NS_PER_MS = 1000000,
+    MS_PER_SECOND = 1000,
+};
+
+static int64_t cpu_ms(void)
+{
+    struct timespec now = {0};
+
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (int64_t)now.tv_sec * MS_PER_SECOND + now.tv_nsec / NS_PER_MS;
+}
+
+static void put_layers(const struct record_session *session, uint32_t subject,
+    const struct layer layers[LAYER_COUNT])
+{
+    for (size_t i = 0; i < LAYER_COUNT; i++) {
+        const struct fact fact = {
+            .value = (uint64_t)layers[i].bytes, .state = layers[i].state};
+        recorder_put(session->recorder, subject, session->layer_metrics[i], &fact);
+    }
+}
+
+static void put_count(
+    const struct record_session *session, uint32_t subject, size_t metric, uint64_t value)
+{
+    const struct fact fact = {.value = value, .state = FACT_OK};
+
+    recorder_put(session->recorder, subject, metric, &fact);
+}
+
+/* Requests that FPM counts: of its pools together, and of each worker. */
+static void put_requests(const struct record_session *session,
+    const struct record_target *target, const struct facts *facts)
+{
+    uint64_t accepted = 0;
+    bool known = false;
+
+    for (size_t i = 0; i < facts->fpm_pool_count; i++) {
+        const struct fpm_pool_facts *pool = &facts->fpm_pools[i];
+        if (pool->accepted_connections.state == FACT_OK) {
+            accepted += pool->accepted_connections.value;
+            known = true;
+        }
+        for (size_t k = 0; k < pool->worker_count; k++) {
+            for (size_t p = 0; p < facts->process_count; p++) {
+                const struct process_facts *process = &facts->processes[p];
+                if (process->namespace_pid == pool->workers[k].pid) {
+                    put_count(session,
+                        recorder_process(session->recorder, target->subject, process),
+                        session->requests_metric, pool->workers[k].requests);
+                }
+            }
+        }
+    }
+    if (known) {
+        put_count(session, target->subject, session->requests_metric, accepted);
+    }
+}
+
+static int put_finding(const struct record_session *session,
+    const struct record_target *target, const struct finding *finding)
+{
+    char rule[64];
+    char severity[16];
+    char summary[1024];
+    const struct recording_finding row = {.subject = target->subject,
+        .pid = finding->pid,
+        .rule = rule,
+        .severity = severity,
+        .summary = summary,
+        .predicts = finding->predicts,
+        .low_bytes = finding->predicted_low_bytes,
+        .high_bytes = finding->predicted_high_bytes};
+
+    (void)snprintf(rule, sizeof(rule), "%s", finding->rule->id);
+    (void)snprintf(severity, sizeof(severity), "%s", severity_names[finding->severity]);
+    (void)snprintf(summary, sizeof(summary), "%s", finding->summary);
+    return recorder_add_finding(session->recorder, &row);
+}
+
+static int put_findings(const struct record_session *session,
+    const struct record_target *target, const struct snapshot *snapshot)
+{
+    struct finding_list list;
+    int rc = findings_run(snapshot, &list);
+
+    for (size_t i = 0; rc == 0 && i < list.count; i++) {
+        rc = put_finding(session, target, &list.items[i]);
+    }
+    finding_list_release(&list);
+    return rc;
+}
+
+static int put_digest(
+    struct record_session *session, struct record_target *target, struct facts *facts)
+{
+    struct snapshot snapshot;
+    int rc = recorder_put_facts(session->recorder, target->subject, facts);
+
+    if (rc == 0) {
+        rc = snapshot_build(facts, &snapshot);
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    put_layers(session, target->subject, snapshot.layers);
+    put_count(session, target->subject, session->deep_metric, target->deep_reads + 1);
+    for (size_t i = 0; i < snapshot.member_count; i++) {
+        const uint32_t subject = recorder_process(
+            session->recorder, target->subject, snapshot.members[i].facts);
+        put_layers(session, subject, snapshot.members[i].layers);
+        put_count(session, subject, session->deep_metric, target->deep_reads + 1);
+    }
+    put_requests(session, target, facts);
+    rc = put_findings(session, target, &snapshot);
+    snapshot_release(&snapshot);
+    return rc;
+}
+
+/* What is denied is said once, not with every capture. */
+static int tell_missing(struct record_session *session, struct record_target *target,
+    const struct facts *facts)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && !target->told_missing && i < facts->gap_count; i++) {
+        const struct gap *gap = &facts->gaps[i];
+        if (gap->state == FACT_DENIED) {
+            char text[512];
+            (void)snprintf(text, sizeof(text), "%s: %s", gap->fact,
+                gap->why != NULL ? gap->why : "denied");
+            rc = recorder_add_event(session->recorder, target->subject, "missing", text);
+            target->told_missing = true;
+        }
+    }
+    return rc;
+}
+
+static bool is_other_process(
+    const struct record_target *target, const struct facts *facts)
+{
+    return target->start_ticks != 0 &&
+           (facts->process_count != 1 ||
+               facts->processes[0].start_time_ticks != target->start_ticks);
+}
+
+static int read_and_store(
+    struct record_session *session, struct record_target *target, struct error *error)
+{
+    struct error why = {0};
+    struct facts facts;
+    int rc = facts_collect(&session->root, target->text, COLLECT_EXPLAIN, &facts, &why);
+
+    if (rc != 0) {
+        target->stale = true;
+        return rc == -ENOMEM ? error_set(error, rc, "%s", why.text)
+                             : recorder_add_event(session->recorder, target->subject,
+                                   "missing", why.text);
+    }
+    if (is_other_process(target, &facts)) {
+        target->stale = true;
+    } else {
+        rc = recorder_add_capture(session->recorder, target->subject, &facts, error);
+        if (rc == 0) {
+            rc = tell_missing(session, target, &facts);
+        }
+        if (rc == 0) {
+            rc = put_digest(session, target, &facts);
+        }
+    }
+    region_release(&facts.region);
+    return rc;
+}
+
+int record_capture(
+    struct record_session *session, struct record_target *target, struct error *error)
+{
+    const int64_t before_ms = cpu_ms();
+    int rc = read_and_store(session, target, error);
+
+    target->deep_boot_ms = session->now.boot_ms;
+    target->deep_rss_bytes = target->rss_bytes;
+    target->deep_reads++;
+    session->deep_not_before_ms =
+        session->now.boot_ms + (cpu_ms() - before_ms) * PAUSE_FACTOR;
+    return rc == 0 ? 0
+                   : error_set(error, rc, "cannot record '%s': %s", target->text,
+                         strerror(-rc));
+}

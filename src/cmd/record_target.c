@@ -1,0 +1,209 @@
+/*
+ * record_target.c - who the members are and what their totals are, tick by tick.
+ *
+ * Looking for members reads the names of all processes of the host, so with many targets
+ * they take turns; a member that ended makes it due at once. A pid as TARGET means that process and no later one of the same number.
+ */
+#include "cmd/record_target.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "facts/collect.h"
+#include "record/recorder_facts.h"
+
+enum {
+    FINDS_PER_TICK = 4,
+    TARGET_MAX_BYTES = 64 << 20,
+    /* A move worth a capture: a tenth of what was resident, and so many bytes. */
+    MOVED_PART = 10,
+    MOVED_LEAST_BYTES = 8 << 20,
+    MOVED_TICKS = 6, /* no more often than this, and than half a minute */
+    MOVED_LEAST_MS = 30000,
+};
+
+static bool is_pid(const struct record_target *target)
+{
+    uint64_t pid;
+
+    return number_parse(target->text, &pid) == 0;
+}
+
+/* Notes who was read, so that the next ticks need not look for them. */
+static int remember(struct record_target *target, const struct facts *facts)
+{
+    struct process_identity *processes;
+
+    region_release(&target->region);
+    region_init(&target->region, TARGET_MAX_BYTES);
+    processes = region_alloc(&target->region, facts->process_count * sizeof(*processes));
+    target->found = (struct chosen_members){.kind = (enum target_kind)facts->target_kind,
+        .name = region_copy_text(&target->region, facts->target_name),
+        .processes = processes,
+        .count = facts->process_count};
+    if (processes == NULL || target->found.name == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < facts->process_count; i++) {
+        processes[i] = (struct process_identity){
+            facts->processes[i].pid, facts->processes[i].start_time_ticks};
+    }
+    target->ticks_since_find = 0;
+    target->stale = false;
+    target->present = true;
+    return 0;
+}
+
+static int name_target(struct record_session *session, struct record_target *target)
+{
+    char *text = region_copy_text(&target->region, target->text);
+    char *kind = region_copy_text(&target->region, target_kind_names[target->found.kind]);
+    const struct recording_subject key = {
+        .kind = RECORDING_TARGET, .name = text, .title = kind};
+
+    return text == NULL || kind == NULL
+               ? -ENOMEM
+               : recorder_subject(session->recorder, &key, &target->subject);
+}
+
+static int lose(
+    struct record_session *session, struct record_target *target, const char *why)
+{
+    const bool was_there = target->present || target->members > 0;
+
+    target->present = false;
+    target->members = 0;
+    target->rss_bytes = 0;
+    target->finished = is_pid(target) && target->start_ticks != 0;
+    if (target->subject == 0 || !was_there) {
+        return 0;
+    }
+    recorder_end_target(session->recorder, target->subject);
+    return recorder_add_event(session->recorder, target->subject, "gone", why);
+}
+
+/* A cgroup's own figures are read by its path, so it is looked for each time. */
+static bool is_due(
+    const struct record_session *session, const struct record_target *target)
+{
+    const size_t turn = (session->target_count + FINDS_PER_TICK - 1) / FINDS_PER_TICK;
+
+    return !target->present || target->stale || target->ticks_since_find >= turn ||
+           target->found.kind == TARGET_CGROUP || target->found.kind == TARGET_UNIT;
+}
+
+static bool is_other_process(
+    const struct record_target *target, const struct facts *facts)
+{
+    return target->start_ticks != 0 &&
+           facts->processes[0].start_time_ticks != target->start_ticks;
+}
+
+static void sum_up(struct record_target *target, const struct facts *facts)
+{
+    target->members = facts->process_count;
+    target->rss_bytes = 0;
+    for (size_t i = 0; i < facts->process_count; i++) {
+        const struct fact *rss = &facts->processes[i].values[PROCESS_FACT_VM_RSS];
+        if (rss->state == FACT_OK) {
+            target->rss_bytes = number_add(target->rss_bytes, rss->value);
+        }
+    }
+    if (is_pid(target) && target->start_ticks == 0 && facts->process_count == 1) {
+        target->start_ticks = facts->processes[0].start_time_ticks;
+    }
+}
+
+static int store(
+    struct record_session *session, struct record_target *target, struct facts *facts)
+{
+    if (is_other_process(target, facts)) {
+        return lose(session, target, "it has ended, and another has its pid");
+    }
+    sum_up(target, facts);
+    int rc = name_target(session, target);
+    return rc == 0 ? recorder_put_facts(session->recorder, target->subject, facts) : rc;
+}
+
+/* The facts of the members, looked for or known. */
+static int read_members(struct record_session *session, struct record_target *target,
+    unsigned what, struct facts *facts, struct error *error)
+{
+    int rc;
+
+    target->ticks_since_find++;
+    if (!is_due(session, target)) {
+        rc = facts_collect_members(&session->root, &target->found, what, facts, error);
+        target->stale = rc != 0 || facts->process_count < target->found.count;
+        return rc;
+    }
+    rc = facts_collect(&session->root, target->text, what, facts, error);
+    if (rc == 0) {
+        rc = remember(target, facts);
+        if (rc != 0) {
+            region_release(&facts->region);
+        }
+    }
+    return rc;
+}
+
+static bool is_absence(int rc)
+{
+    return rc == -ENOENT || rc == -ESRCH || rc == -ENODATA || rc == -EEXIST ||
+           rc == -EINVAL || rc == -EACCES;
+}
+
+int record_target_tick(struct record_session *session, struct record_target *target,
+    bool with_host, struct error *error)
+{
+    const unsigned what =
+        COLLECT_STATUS | COLLECT_CGROUP | (with_host ? COLLECT_HOST : 0U);
+    struct error why = {0};
+    struct facts facts;
+    int rc;
+
+    if (target->finished) {
+        return 0;
+    }
+    rc = read_members(session, target, what, &facts, &why);
+    if (rc == 0) {
+        rc = store(session, target, &facts);
+        region_release(&facts.region);
+    } else if (is_absence(rc)) {
+        rc = lose(session, target, why.text);
+    }
+    return rc == 0 ? 0
+                   : error_set(error, rc, "cannot record '%s': %s", target->text,
+                         why.code != 0 ? why.text : strerror(-rc));
+}
+
+/* Resident memory moved by a tenth since the last capture. */
+static bool has_moved(
+    const struct record_session *session, const struct record_target *target)
+{
+    const uint64_t before = target->deep_rss_bytes;
+    const uint64_t now = target->rss_bytes;
+    const uint64_t moved = now > before ? now - before : before - now;
+    const uint64_t least_ms = session->every_ms * MOVED_TICKS;
+    const int64_t since = session->now.boot_ms - target->deep_boot_ms;
+
+    return moved >= MOVED_LEAST_BYTES && moved >= before / MOVED_PART &&
+           since >= MOVED_LEAST_MS && (uint64_t)since >= least_ms;
+}
+
+bool record_target_wants_capture(
+    const struct record_session *session, const struct record_target *target)
+{
+    if (!target->present || target->members == 0) {
+        return false;
+    }
+    if (target->deep_reads == 0) {
+        return true;
+    }
+    if (!session->deep_forced && session->now.boot_ms < session->deep_not_before_ms) {
+        return false;
+    }
+    const int64_t since = session->now.boot_ms - target->deep_boot_ms;
+    return (uint64_t)since >= session->deep_every_ms || has_moved(session, target);
+}

@@ -1,0 +1,249 @@
+# Facts over time: what is recorded, what survives, and what is said about files that are none.
+load helper
+
+# recorded CODE ARGUMENT...: strata record into r.db, a full capture at the first tick only
+recorded() {
+    local wanted=$1
+    shift
+    expect "$wanted" "$STRATA" record "$@" -o r.db --every 200ms
+}
+
+# count TABLE [WHERE]: rows of r.db
+count() {
+    python3 - "$1" "${2:-1}" <<'PYTHON'
+import sqlite3, sys
+print(sqlite3.connect("r.db").execute(f"SELECT count(*) FROM {sys.argv[1]} WHERE {sys.argv[2]}").fetchone()[0])
+PYTHON
+}
+
+at_least() {
+    [ "$1" -ge "$2" ] || { echo "$1 is less than $2" >&2; return 1; }
+}
+
+has_ticks() {
+    [ -e r.db ] && at_least "$(count ticks 2>/dev/null || echo 0)" "$1" 2>/dev/null
+}
+
+@test "ticks, one capture, and what it took" {
+    start_quiet
+    recorded 0 "$pid" --for 1s
+    has "$output" "ticks and 1 captures"
+    has "$output" "% of one processor"
+    at_least "$(count ticks)" 2
+    [ "$(stat -c %a r.db)" = 600 ]
+    recorded 0 "$pid" --for 1s --json
+    field stdout 'd["ticks"] >= 1 and d["cpu_us"] > 0 and d["file_bytes"] > 0' | grep -q True
+}
+
+@test "a moment of a recording is explained byte for byte like its capture" {
+    start_quiet
+    recorded 0 "$pid" --for 1s
+    for options in "" --json "--bytes --all"; do
+        "$STRATA" explain r.db $options --capture facts.strata >from-recording
+        "$STRATA" explain facts.strata $options >from-capture
+        cmp from-recording from-capture
+    done
+    python3 - <<'PYTHON'
+import sqlite3, zlib
+plain, data = sqlite3.connect("r.db").execute("SELECT plain_bytes, data FROM captures").fetchone()
+text = zlib.decompress(data)
+assert len(text) == plain
+assert text == open("facts.strata", "rb").read()
+PYTHON
+}
+
+@test "times of a recording" {
+    start_quiet
+    recorded 0 "$pid" --for 2s
+    expect 0 "$STRATA" explain r.db --at -200ms
+    expect 0 "$STRATA" explain r.db --at +0s
+    expect 0 "$STRATA" explain r.db --at "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+    expect 0 env TZ=Asia/Kolkata "$STRATA" explain r.db --at "$(TZ=Asia/Kolkata date +%H:%M)"
+    expect 4 "$STRATA" explain r.db --at 2001-02-03T04:05
+    has "$errors" "lasts from"
+    expect 4 "$STRATA" explain r.db --at -1h
+    expect 2 "$STRATA" explain r.db --at noon
+    has "$errors" "noon"
+    expect 2 "$STRATA" explain "$pid" --at 14:05
+    has "$errors" "needs a recording"
+}
+
+@test "of several targets one is named" {
+    start_quiet
+    local first=$pid
+    start_quiet
+    recorded 0 "$first" "$pid" --for 1s
+    expect 4 "$STRATA" explain r.db
+    has "$errors" "'$first', '$pid'"
+    expect 0 "$STRATA" explain r.db "$first"
+    has "$output" "pid $first"
+    expect 4 "$STRATA" explain r.db nobody
+    has "$errors" "nobody"
+}
+
+@test "a killed recorder loses nothing, and recording resumes in the same file" {
+    start_quiet
+    local target=$pid
+    start "$STRATA" record "$target" -o r.db --every 200ms
+    local recorder=$pid
+    wait_for has_ticks 5
+    expect 6 "$STRATA" record "$target" -o r.db --for 1s
+    has "$errors" "another strata records into it"
+    kill -9 "$recorder"
+    wait "$recorder" || true
+    local before
+    before=$(count ticks)
+    at_least "$before" 5
+    expect 0 "$STRATA" explain r.db
+    recorded 0 "$target" --for 1s
+    at_least "$(count ticks)" $((before + 1))
+    [ "$(count sessions)" -eq 2 ]
+    [ "$(count sessions 'ended_boot_ms IS NOT NULL')" -eq 1 ]
+    [ "$(count subjects "kind='process'")" -eq 1 ]
+}
+
+@test "signals end a recording as its time would" {
+    start_quiet
+    local target=$pid
+    for signal in INT TERM HUP; do
+        "$STRATA" record "$target" -o r.db --every 200ms >told 2>&1 3>&- &
+        local recorder=$!
+        started+=("$recorder")
+        wait_for has_ticks 2
+        kill -"$signal" "$recorder"
+        wait "$recorder"
+        grep -q "one processor" told
+        rm r.db
+    done
+    [ -z "$(ls | grep '^r\.db')" ]
+}
+
+@test "a pid that ends, ends the recording; a name is waited for" {
+    start sleep 1.5
+    recorded 0 "$pid" --for 60s
+    [ "$(count events "kind='gone'")" -eq 1 ]
+    [ "$(count subjects "kind='process' AND last_tick IS NOT NULL")" -eq 1 ]
+    rm r.db
+    cp "$(command -v sleep)" strata-comes
+    start ./strata-comes 300
+    wait_for is_called "$pid" strata-comes
+    local first=$pid
+    "$STRATA" record strata-comes -o r.db --every 200ms --for 60s >told 2>&1 3>&- &
+    local recorder=$!
+    started+=("$recorder")
+    wait_for has_ticks 2
+    kill -9 "$first"
+    wait_for test "$(count events "kind='gone'")" -ge 0
+    start ./strata-comes 300
+    wait_for two_processes
+    kill -INT "$recorder"
+    wait "$recorder"
+}
+
+two_processes() {
+    [ "$(count subjects "kind='process'")" -eq 2 ]
+}
+
+@test "who is not there, and files that cannot be recorded into" {
+    expect 4 "$STRATA" record no-such-program -o r.db --for 1s
+    has "$errors" "no-such-program"
+    [ ! -e r.db ]
+    start_quiet
+    expect 2 "$STRATA" record "$pid"
+    expect 2 "$STRATA" record "$pid" -o -
+    expect 2 "$STRATA" record -o r.db
+    expect 2 "$STRATA" record "$pid" -o r.db --every 5x
+    expect 2 "$STRATA" record "$pid" -o r.db --every 1ms
+    expect 2 "$STRATA" record "$pid" -o r.db --every soon
+    expect 2 "$STRATA" record "$pid" -o r.db --max-size much
+    expect 6 "$STRATA" record "$pid" -o no-such-folder/r.db --for 1s
+    has "$errors" "no-such-folder"
+    mkfifo pipe.db
+    expect 4 "$STRATA" record "$pid" -o pipe.db --for 1s
+    has "$errors" "no regular file"
+    echo "not a database, but a text that is longer than the head of one" >text.db
+    expect 4 "$STRATA" record "$pid" -o text.db --for 1s
+    has "$errors" "not a database"
+    grep -q "not a database, but" text.db
+    python3 -c 'import sqlite3; sqlite3.connect("other.db").execute("CREATE TABLE t(x)")'
+    expect 4 "$STRATA" record "$pid" -o other.db --for 1s
+    has "$errors" "another program"
+}
+
+@test "recordings that are none, newer, empty, cut off or damaged" {
+    start_quiet
+    recorded 0 "$pid" --for 1s
+    : >empty.db
+    head -c 5000 r.db >cut.db
+    head -c 100000 /dev/urandom >noise.db
+    echo '{"format": "strata-capture"}' >capture.db
+    python3 - <<'PYTHON'
+import shutil, sqlite3
+shutil.copy("r.db", "newer.db")
+newer = sqlite3.connect("newer.db")
+newer.execute("PRAGMA user_version=99")
+newer.commit()
+shutil.copy("r.db", "holes.db")
+data = bytearray(open("holes.db", "rb").read())
+for page in range(4096, len(data), 8192):
+    data[page:page + 64] = b"\xff" * 64
+open("holes.db", "wb").write(data)
+PYTHON
+    for file in empty cut noise capture newer holes missing; do
+        expect 4 "$STRATA" explain "$file.db"
+        has "$errors" "$file.db"
+        [ -z "$output" ]
+    done
+    expect 4 "$STRATA" explain newer.db
+    has "$errors" "99"
+    expect 4 "$STRATA" record "$pid" -o newer.db --for 1s
+    has "$errors" "newer"
+    recorded 0 "$pid" --for 1s
+}
+
+@test "a file that may not grow: it is told, what is stored stays, recording goes on" {
+    start_quiet
+    expect 6 bash -c 'ulimit -f 300 && exec "$0" record "$1" -o r.db --every 200ms --deep-every 200ms --for 12s' \
+        "$STRATA" "$pid"
+    has "$errors" "cannot record into 'r.db'"
+    has "$errors" "trying again at every tick"
+    has "$output" "could not be stored"
+    at_least "$(count ticks)" 3
+    expect 0 "$STRATA" explain r.db
+    recorded 0 "$pid" --for 1s
+    [ "$(count sessions)" -eq 2 ]
+}
+
+@test "a recording is read from a folder that cannot be written" {
+    start_quiet
+    recorded 0 "$pid" --for 1s
+    local closed code=0
+    closed=$(mktemp -d)
+    cp r.db "$closed"
+    cp "$STRATA" "$closed/strata"
+    chmod 644 "$closed/r.db"
+    chmod 555 "$closed"
+    as_other "$closed/strata" explain "$closed/r.db" >told || code=$?
+    chmod 755 "$closed"
+    rm -r "$closed"
+    allowed "$code"
+    grep -q "pid $pid" told
+}
+
+# allowed CODE: an account was printed
+allowed() {
+    [ "$1" -eq 0 ] || [ "$1" -eq 5 ]
+}
+
+@test "names in a recording cannot steer the terminal" {
+    start_quiet
+    recorded 0 "$pid" --for 1s
+    python3 - <<'PYTHON'
+import sqlite3
+db = sqlite3.connect("r.db")
+db.execute("UPDATE subjects SET name='\x1b[2Jevil' WHERE kind='target'")
+db.commit()
+PYTHON
+    expect 4 "$STRATA" explain r.db nobody
+    lacks "$errors" $'\e'
+}
