@@ -35,6 +35,7 @@ struct churn {
     int64_t threads;
     int64_t largest_kib;
     int64_t hold_ms;
+    int64_t row_kib;
     int64_t repeat;
     const char *keep;
     bool check;
@@ -62,8 +63,8 @@ static void run_work(struct run *run, const struct churn *churn, bool fresh,
     const char *cap, const char *capture)
 {
     char words[WORDS][WORD_BYTES], setting[WORD_BYTES], line[LINE_BYTES];
-    const char *const arguments[] = {
-        "/proc/self/exe", "work", words[0], words[1], words[2], words[3], words[4], NULL};
+    const char *const arguments[] = {"/proc/self/exe", "work", words[0], words[1],
+        words[2], words[3], words[4], words[5], NULL};
     char *const environment[] = {setting, NULL};
     const struct subject_start start = {
         .arguments = arguments, .environment = cap[0] != '\0' ? environment : NULL};
@@ -74,6 +75,7 @@ static void run_work(struct run *run, const struct churn *churn, bool fresh,
     (void)snprintf(words[2], WORD_BYTES, "fresh=%d", fresh ? 1 : 0);
     (void)snprintf(words[3], WORD_BYTES, "largest=%" PRId64, churn->largest_kib);
     (void)snprintf(words[4], WORD_BYTES, "hold=%" PRId64, churn->hold_ms);
+    (void)snprintf(words[5], WORD_BYTES, "row=%" PRId64, churn->row_kib);
     (void)snprintf(setting, sizeof(setting), "MALLOC_ARENA_MAX=%s", cap);
     const int error = subject_begin(&subject, &start);
     if (error != 0) {
@@ -153,12 +155,14 @@ int main(int count, char **arguments)
         .threads = DEFAULT_THREADS,
         .largest_kib = DEFAULT_LARGEST_KIB,
         .hold_ms = 1,
+        .row_kib = 2,
         .repeat = 1};
     const struct setting settings[] = {
         {"jobs", &churn.jobs, NULL, 1, 100000000, "in each run"},
         {"threads", &churn.threads, NULL, 1, 512, "at once"},
         {"largest", &churn.largest_kib, NULL, 2048, 1 << 20,
             "job in KiB, one in a hundred"},
+        {"row", &churn.row_kib, NULL, 1, 65536, "largest row of a job in KiB"},
         {"hold", &churn.hold_ms, NULL, 0, 1000, "ms with the result in memory"},
         {"repeat", &churn.repeat, NULL, 1, 1000, "series"},
         {"keep", NULL, &churn.keep, 0, 0, "folder for a capture of each run"},

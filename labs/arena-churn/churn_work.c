@@ -30,7 +30,6 @@ enum {
     CACHE_SLOTS = 32768,
     ROWS_PER_CACHED_ROW = 64,
     SMALLEST_ROW_BYTES = 48,
-    LARGEST_ROW_BYTES = 2048,
     SMALL_JOB_KIB = 96,
     MEDIUM_JOB_KIB = 1024,
     KINDS = 1000, /* jobs of each kind, in a thousand: */
@@ -50,11 +49,12 @@ struct work {
     int64_t fresh;
     int64_t largest_kib;
     int64_t hold_ms;
+    int64_t row_kib;
     _Atomic int64_t next;
     sem_t free_threads;
 };
 
-static struct work work = {.jobs = 1, .threads = 1, .largest_kib = KIB};
+static struct work work = {.jobs = 1, .threads = 1, .largest_kib = KIB, .row_kib = 2};
 static pthread_mutex_t cache_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct row *cache[CACHE_SLOTS];
 static _Atomic uint64_t tracked_bytes;
@@ -106,10 +106,10 @@ static void run_job(uint64_t number)
 {
     uint64_t random = random_seed(number);
     struct row *first = NULL;
+    const uint64_t most = (uint64_t)work.row_kib * KIB;
 
     for (uint64_t left = job_bytes(&random); left > 0;) {
-        const size_t bytes =
-            SMALLEST_ROW_BYTES + (size_t)(random_number(&random) % LARGEST_ROW_BYTES);
+        const size_t bytes = SMALLEST_ROW_BYTES + (size_t)(random_number(&random) % most);
         struct row *row = take(bytes);
         row->next = first;
         first = row;
@@ -188,6 +188,7 @@ int churn_work(int count, char **arguments)
         {"threads", &work.threads, NULL, 1, LARGEST_THREADS, "at once"},
         {"fresh", &work.fresh, NULL, 0, 1, "a thread for each job"},
         {"largest", &work.largest_kib, NULL, 2 * (int64_t)KIB, 1 << 20, "job in KiB"},
+        {"row", &work.row_kib, NULL, 1, 64 * KIB, "largest row in KiB"},
         {"hold", &work.hold_ms, NULL, 0, 1000, "ms with the result in memory"},
     };
     char byte;

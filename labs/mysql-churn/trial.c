@@ -12,7 +12,13 @@
 #include "client.h"
 #include "kernel_view.h"
 
-enum { IDLE_MS = 20000, POLL_MS = 100, SETTLE_MS = 2000, PATH_BYTES = 4096 };
+enum {
+    IDLE_MS = 20000,
+    POLL_MS = 50,
+    SETTLE_MS = 500,
+    MS_PER_SECOND = 1000,
+    PATH_BYTES = 4096
+};
 
 static const char *const libraries = "/usr/lib/x86_64-linux-gnu";
 
@@ -102,9 +108,30 @@ static int64_t status_of(struct client *client, const char *name)
     return client_number(client, statement);
 }
 
+static void drive_bursts(
+    struct trial *trial, const struct views *views, struct client *client, pid_t pid)
+{
+    struct views burst = *views;
+    int64_t elapsed_ms = 0, sum = 0;
+
+    burst.pages = views->pages / TRIAL_BURSTS + 1;
+    for (int i = 0; i < TRIAL_BURSTS; i++) {
+        burst.first = i * burst.pages;
+        views_drive(&burst);
+        elapsed_ms += burst.elapsed_ms;
+        wait_until_idle(client);
+        trial->last = kernel_status_bytes(pid, "VmRSS");
+        sum += i >= TRIAL_FILLING_BURSTS ? trial->last : 0;
+    }
+    trial->after = sum / (TRIAL_BURSTS - TRIAL_FILLING_BURSTS);
+    trial->views_per_second =
+        elapsed_ms > 0 ? TRIAL_BURSTS * burst.pages * MS_PER_SECOND / elapsed_ms
+                       : LAB_UNKNOWN;
+}
+
 /* The load and everything that is measured before the server is stopped. */
-static void measure(struct trial *trial, const struct server *server, struct views *views,
-    const char *capture)
+static void measure(struct trial *trial, const struct server *server,
+    const struct views *views, const char *capture)
 {
     const pid_t pid = server->subject.pid;
     struct client *client = client_new(server->socket);
@@ -112,24 +139,20 @@ static void measure(struct trial *trial, const struct server *server, struct vie
     views_warm(client);
     lab_sleep_ms(SETTLE_MS);
     trial->idle = kernel_status_bytes(pid, "VmRSS");
-    views_drive(views);
-    wait_until_idle(client);
+    drive_bursts(trial, views, client, pid);
     trial->peak = kernel_status_bytes(pid, "VmHWM");
-    trial->after = kernel_status_bytes(pid, "VmRSS");
     look_at(&trial->look, pid, capture);
     trial->server_says =
         client_number(client, "SELECT total_allocated FROM sys.x$memory_global_total");
     trial->threads_created = status_of(client, "THREADS_CREATED");
     trial->connections = status_of(client, "CONNECTIONS");
-    trial->views_per_second =
-        views->elapsed_ms > 0 ? views->done * 1000 / views->elapsed_ms : LAB_UNKNOWN;
     client_close(client);
     free(client);
     trial->measured = true;
 }
 
 void trial_run(struct trial *trial, struct server *server, enum way way,
-    struct views *views, const char *capture)
+    const struct views *views, const char *capture)
 {
     char path[PATH_BYTES];
     struct server_way start = {

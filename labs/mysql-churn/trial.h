@@ -29,7 +29,8 @@ struct trial {
     const char *missing; /* what to install */
     int64_t idle;        /* resident after the start and one pass over the data */
     int64_t peak;        /* VmHWM after the load */
-    int64_t after;       /* VmRSS, all clients gone */
+    int64_t after; /* VmRSS, all clients gone: the mean over the bursts that count */
+    int64_t last;  /* the same after the last burst alone, when strata looks */
     int64_t server_says; /* sys.memory_global_total of the server, after the load */
     int64_t threads_created;
     int64_t connections;
@@ -41,11 +42,18 @@ struct trial {
 const char *way_name(enum way way);
 
 /*
- * Starts the server in this way, warms it up, drives the views, waits until it is idle, looks,
- * and stops it. capture: a file for the facts, or NULL.
+ * The load comes in bursts, with all clients gone in between. The first ones fill what there is
+ * to fill and do not count.
+ */
+enum { TRIAL_BURSTS = 6, TRIAL_FILLING_BURSTS = 2 };
+
+/*
+ * Starts the server in this way, warms it up, drives the views (so many in all bursts
+ * together), waits until it is idle, looks, and stops it. capture: a file for the facts, or
+ * NULL.
  */
 void trial_run(struct trial *trial, struct server *server, enum way way,
-    struct views *views, const char *capture);
+    const struct views *views, const char *capture);
 
 /* The predicted saving of a way from the look at the way before. */
 struct look_range trial_predicted(const struct trial *before, enum way way);

@@ -136,7 +136,7 @@ static void *run_client(void *argument)
         if (number >= drive->views->pages) {
             break;
         }
-        if (view_page(drive->views, client, (uint64_t)number)) {
+        if (view_page(drive->views, client, (uint64_t)(drive->views->first + number))) {
             atomic_fetch_add(&drive->done, 1);
         } else if (!atomic_exchange(&drive->failed, true)) {
             (void)fprintf(stderr, "lab: a page view failed: %s\n", client->error);

@@ -39,6 +39,8 @@ static const struct lab_row lab_table[] = {
     {"php-cliff", "real PHP: the cliff at half a chunk, read from outside"},
     {"fpm-staircase", "real PHP-FPM: a staircase, one step, and what separates them"},
     {"arena-churn", "arenas against resident memory: a pool of threads, fresh threads"},
+    {"alloc-test", "small blocks are freed: can another process have the memory?"},
+    {"docker-number", "four figures for one container, and what each of them is"},
     {"mysql-churn", "MariaDB under churn: what is tracked, resident, and saved by a fix"},
 };
 enum { LAB_COUNT = sizeof(lab_table) / sizeof(lab_table[0]) };

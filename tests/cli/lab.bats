@@ -5,7 +5,7 @@ load helper
     expect 0 "$STRATA" lab
     for name in layers steps limit cliff sweep survivors chunks-return \
         php-layers php-steps php-limit php-cliff fpm-staircase \
-        arena-churn mysql-churn; do
+        arena-churn alloc-test docker-number mysql-churn; do
         has "$output" "$name"
     done
 }
