@@ -65,6 +65,12 @@ static uint16_t *counts_of(unsigned cpu)
     return strata__shared.region.cpus[cpu].counts;
 }
 
+static void show_tables(void)
+{
+    strata__shared.region.table_bytes = percpu.tables * TABLE_BYTES;
+    strata__shared.region.cpus_used = percpu.end;
+}
+
 static void forget_tables(void)
 {
     for (unsigned cpu = 0; cpu < percpu.end; cpu++) {
@@ -73,6 +79,7 @@ static void forget_tables(void)
     }
     percpu.end = 0;
     percpu.tables = 0;
+    show_tables();
 }
 
 /* Before anything is done with tables: are they still ours? Under the lock. */
@@ -143,7 +150,7 @@ static void make_table(void)
             percpu.owned[cpu].table = table;
             percpu.end = cpu >= percpu.end ? cpu + 1 : percpu.end;
             percpu.tables++;
-            strata__shared.region.table_bytes = percpu.tables * TABLE_BYTES;
+            show_tables();
             __atomic_store_n(&strata__shared.caches[cpu], table, __ATOMIC_RELEASE);
         }
     }
@@ -335,6 +342,7 @@ void strata__percpu_fork_child(int renewed)
                 memcpy(counts_of(cpu), &table->at_fork, sizeof(table->at_fork));
             }
         }
+        show_tables();
         put_all();
     }
     strata__lock_reset(&percpu.lock);

@@ -31,6 +31,10 @@
 
 _Static_assert(
     offsetof(struct strata__shared, region) % STRATA__PAGE == 0, "whole pages");
+_Static_assert(offsetof(struct strata__shared, directory) -
+                       offsetof(struct strata__shared, region) ==
+                   STRATA_DIRECTORY_OFFSET,
+    "where readers look");
 _Static_assert(offsetof(struct strata_region, classes) % 64 == 0, "cache lines");
 _Static_assert(offsetof(struct strata_region, cpus) % 128 == 0, "a CPU's own lines");
 

@@ -100,7 +100,7 @@ static struct figures figures_of(const struct strata_region *region)
     for (unsigned i = 0; i < region->class_count; i++) {
         const struct strata_layout_class *class = &region->classes[i];
         uint64_t cached = 0;
-        for (unsigned cpu = 0; cpu < region->cpu_count; cpu++) {
+        for (unsigned cpu = 0; cpu < region->cpus_used; cpu++) {
             cached += region->cpus[cpu].counts[i];
         }
         uint64_t out = class->slabs * class->slab_blocks - class->free_blocks;
@@ -282,7 +282,8 @@ static _Noreturn void child_works(int parents_segment, int expect_segment)
     strata__front_get_stats(&stats);
     if (figures.in_use_bytes != stats.in_use_bytes ||
         figures.in_use_blocks != stats.in_use_blocks ||
-        figures.cached_bytes != stats.cached_bytes || stats.in_use_bytes < bytes) {
+        figures.cached_bytes != stats.cached_bytes || stats.in_use_bytes < bytes ||
+        seen.descriptor_bytes + seen.table_bytes != stats.metadata_bytes) {
         _exit(3);
     }
     _exit(0);

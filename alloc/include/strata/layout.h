@@ -11,8 +11,8 @@
  * is no segment, the same bytes lie in the process's memory, at the start of a page of the
  * library's data (docs/decisions/006-statistics-region.md).
  *
- * How to read: copy the whole, check magic, version and bytes, then copy again. Groups
- * begin with a sequence, which is odd while the group is written and grows with each
+ * How to read: check magic, version and bytes; copy what the counts say is used (a read of
+ * other pages would make them exist); then copy again. Groups begin with a sequence, which is odd while the group is written and grows with each
  * change. Two equal copies with even sequences are one moment. All else has to be taken
  * as what a hostile process may write there.
  *
@@ -117,7 +117,9 @@ struct strata_region {
     uint32_t tag_count;
     uint32_t record_count;
     uint32_t records_lost; /* pairs that found no room: they are counted nowhere */
-    uint64_t reserved_words[19];
+    uint32_t cpus_used;    /* rows behind these are all zero, and better not read */
+    uint32_t reserved;
+    uint64_t reserved_words[18];
     struct strata_layout_units units;
     struct strata_layout_large large;
     struct strata_layout_limit limit;

@@ -10,7 +10,11 @@
 
 #include <stdint.h>
 
+#include "strata/layout.h"
+
 #define STRATA_DIRECTORY_MAGIC "strata-places 1"
+/* From the start of the region. */
+#define STRATA_DIRECTORY_OFFSET ((sizeof(struct strata_region) + 4095) / 4096 * 4096)
 enum { STRATA_DIRECTORY_PLACES = 4096, STRATA_DIRECTORY_HUGE = 1024 };
 
 enum strata_place_kind {
