@@ -273,6 +273,11 @@ static void look_at_runtimes(struct detection *detection)
         (void)note(detection, ALLOCATOR_PYTHON,
             region_printf(detection->region, "program '%s'", program));
     }
+    if (process->strata.state == FACT_OK || process->strata.state == FACT_STALE) {
+        note(detection, ALLOCATOR_STRATA,
+            region_copy_text(detection->region, "its statistics region"))
+            ->active = true;
+    }
     if (detection->present[ALLOCATOR_PYTHON]) {
         detection->found[ALLOCATOR_PYTHON].active = has_span(process, SPAN_PYTHON_ARENA);
     }

@@ -13,6 +13,7 @@
 #include "facts/collect.h"
 #include "facts/gap.h"
 #include "facts/glibc.h"
+#include "facts/heap_strata.h"
 #include "facts/memory_process.h"
 #include "facts/php_shared.h"
 #include "facts/python_arena.h"
@@ -38,6 +39,20 @@ static int read_glibc(
     return rc;
 }
 
+/* Where memory is NULL, by its shared region alone. */
+static int read_strata(struct process_reader *reader, struct process_folder *folder,
+    struct memory *memory, struct process_facts *process)
+{
+    int rc = heap_strata_read(folder, memory, &reader->facts->region, process);
+
+    if (rc == 0 && process->strata.why != NULL && process->strata.state != FACT_STALE &&
+        process->strata.state != FACT_ABSENT) {
+        gap_add(reader->facts, "strata", process->pid, process->strata.state,
+            process->strata.why);
+    }
+    return rc;
+}
+
 /* The same holds for request heaps; one is told, the heaps themselves say it each. */
 static void note_unread_zend(
     struct process_reader *reader, const struct process_facts *process)
@@ -56,8 +71,9 @@ static int read_heaps(struct process_reader *reader, struct process_folder *fold
 {
     struct region *region = &reader->facts->region;
     /* The others look for blocks page by page, but not in what has an owner. */
-    int rc = zend_read(memory, region, process);
+    int rc = read_strata(reader, folder, memory, process);
 
+    rc = rc != 0 ? rc : zend_read(memory, region, process);
     note_unread_zend(reader, process);
     if (rc == 0 && process->zend.heap_count > 0) {
         rc = php_shared_read(memory, region, process);
@@ -95,13 +111,27 @@ static int open_and_read(struct process_reader *reader, struct process_folder *f
     }
     if (rc != 0) {
         gap_add_failure(reader->facts, reader->root, "memory", process, rc);
-        return mark_unread(reader, process, facts_state_of(rc));
+        rc = mark_unread(reader, process, facts_state_of(rc));
+        return rc != 0 ? rc : read_strata(reader, folder, NULL, process);
     }
     *was_read = true;
     rc = read_heaps(reader, folder, &memory.memory, process);
     reader->root->bytes_read += memory.memory.bytes_read;
     memory_process_close(&memory);
     return rc;
+}
+
+/* What its maker shares can be read all the same. */
+static int read_without_mappings(struct process_reader *reader,
+    struct process_folder *folder, struct process_facts *process)
+{
+    const unsigned wanted = COLLECT_HEAPS | COLLECT_ALLOCATOR;
+
+    if ((reader->what & wanted) != wanted) {
+        return 0;
+    }
+    int rc = read_strata(reader, folder, NULL, process);
+    return rc != 0 ? rc : allocator_detect(NULL, false, &reader->facts->region, process);
 }
 
 int process_memory_read(struct process_reader *reader, struct process_folder *folder,
@@ -112,9 +142,11 @@ int process_memory_read(struct process_reader *reader, struct process_folder *fo
 
     if (process->mapping_count == 0) {
         /* Unless it has none at all, that is a gap already. */
-        return process->mappings_state == FACT_OK
-                   ? 0
-                   : mark_unread(reader, process, process->mappings_state);
+        if (process->mappings_state == FACT_OK) {
+            return 0;
+        }
+        rc = mark_unread(reader, process, process->mappings_state);
+        return rc != 0 ? rc : read_without_mappings(reader, folder, process);
     }
     if ((reader->what & COLLECT_HEAPS) != 0) {
         rc = open_and_read(reader, folder, process, &was_read);

@@ -56,6 +56,9 @@ const char *const mysql_since_names[MYSQL_SINCE_COUNT] = {
 };
 
 const char *const span_owner_names[SPAN_OWNER_COUNT] = {
+    [SPAN_STRATA_REGION] = "strata-region",
+    [SPAN_STRATA_HUGE] = "strata-huge",
+    [SPAN_STRATA_BOOKS] = "strata-books",
     [SPAN_GLIBC_MAIN_HEAP] = "glibc-main-heap",
     [SPAN_GLIBC_ARENA_HEAP] = "glibc-arena-heap",
     [SPAN_GLIBC_MMAPPED] = "glibc-mmapped",

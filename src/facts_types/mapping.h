@@ -45,6 +45,9 @@ struct mapping {
  * Spans of a process are sorted by start and do not overlap.
  */
 enum span_owner {
+    SPAN_STRATA_REGION,    /* strata's malloc: slabs, large blocks, free spans */
+    SPAN_STRATA_HUGE,      /* one block of strata's malloc with its own mapping */
+    SPAN_STRATA_BOOKS,     /* descriptors, tables and figures of strata's malloc */
     SPAN_GLIBC_MAIN_HEAP,  /* main arena, [sbrk_base, top end) */
     SPAN_GLIBC_ARENA_HEAP, /* a 64 MiB aligned heap of another arena; index: the arena */
     SPAN_GLIBC_MMAPPED,    /* one block that malloc took by mmap */

@@ -8,6 +8,7 @@
 
 #include "facts_types/glibc_facts.h"
 #include "facts_types/mapping.h"
+#include "facts_types/strata_facts.h"
 #include "facts_types/mysql_facts.h"
 #include "facts_types/zend_facts.h"
 
@@ -71,6 +72,7 @@ struct process_facts {
 
     struct glibc_facts glibc;
     struct zend_facts zend;
+    struct strata_facts strata;
     struct mysql_facts *mysql; /* one, when the process is such a server; else none */
     size_t mysql_count;
     struct allocator_facts *allocators;

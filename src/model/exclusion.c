@@ -20,8 +20,8 @@ static bool has_span(const struct process_facts *process, enum span_owner owner)
 }
 
 /*
- * The allocator that owns unmarked anonymous memory by exclusion. PHP and Python are
- * meant only when their spans were not found: else their memory is known exactly.
+ * The allocator that owns unmarked anonymous memory by exclusion. PHP, Python and strata
+ * are meant only when their spans were not found: else their memory is known exactly.
  */
 static int owner_by_exclusion(const struct process_facts *process)
 {
@@ -36,6 +36,9 @@ static int owner_by_exclusion(const struct process_facts *process)
         }
         if (allocator->kind == ALLOCATOR_ZEND) {
             fallback = has_span(process, SPAN_ZEND_CHUNK) ? fallback : ALLOCATOR_ZEND;
+        } else if (allocator->kind == ALLOCATOR_STRATA) {
+            fallback =
+                has_span(process, SPAN_STRATA_REGION) ? fallback : ALLOCATOR_STRATA;
         } else if (allocator->kind == ALLOCATOR_PYTHON) {
             fallback = has_span(process, SPAN_PYTHON_ARENA) ? fallback : ALLOCATOR_PYTHON;
         } else {
@@ -43,6 +46,14 @@ static int owner_by_exclusion(const struct process_facts *process)
         }
     }
     return fallback;
+}
+
+/* strata's malloc serves the process, and its places are all among the spans. */
+static bool strata_is_complete(const struct process_facts *process)
+{
+    const struct strata_facts *strata = &process->strata;
+
+    return state_is_known(strata->state) && strata->places_known;
 }
 
 struct exclusion exclusion_of(const struct process_facts *process)
@@ -55,8 +66,11 @@ struct exclusion exclusion_of(const struct process_facts *process)
         .other_allocator = owner_by_exclusion(process),
     };
 
+    if (strata_is_complete(process)) {
+        exclusion.malloc_complete = true;
+    }
     if (state_is_known(glibc->state) && state_is_known(glibc->parameters.state)) {
-        exclusion.glibc_complete = true;
+        exclusion.malloc_complete = true;
         exclusion.missing_mmapped_bytes =
             fact_is_known(found) ? number_subtract(mmapped, found->value) : mmapped;
     }

@@ -8,7 +8,7 @@
 #include "facts_types/process_facts.h"
 
 struct exclusion {
-    bool glibc_complete; /* all that malloc holds is known by spans, but for: */
+    bool malloc_complete; /* all that malloc holds is known by spans, but for: */
     uint64_t missing_mmapped_bytes; /* mapped by malloc, and not found among the spans */
     bool brk_is_glibc;              /* malloc's main heap lies in the brk area */
     int other_allocator; /* enum allocator_kind that owns what is left; -1: none */

@@ -8,8 +8,9 @@
  * never touched = held, and not resident: address space without a frame behind it
  *
  * An arena that could not be walked has no numbers. Its heaps bound what is missing, so
- * their size goes into plus_minus and the layer is stale instead of wrong. Numbers of
- * other allocators are not added here: none exports them to an outside reader.
+ * their size goes into plus_minus and the layer is stale instead of wrong. strata's own
+ * malloc shows its figures (strata_layers.c); other allocators export none to an outside
+ * reader.
  */
 #include "model/heap_layers.h"
 
@@ -18,6 +19,7 @@
 
 #include "base/number.h"
 #include "model/known.h"
+#include "model/strata_layers.h"
 #include "model/zend_layers.h"
 
 /* Sums over the arenas, and how sure they are. */
@@ -104,7 +106,7 @@ static int set_residency_layers(struct region *region, struct process_view *view
                                   "resident is not known (sudo would give it)";
         const enum fact_state state =
             glibc->arena_count > 0 ? (enum fact_state)glibc->arenas[0].resident_state
-                                   : FACT_ABSENT;
+                                   : (enum fact_state)process->strata.resident_state;
         amounts->free_resident = amounts->never_touched = (struct amounts){.bytes = {0}};
         error = layer_missing(&view->layers[LAYER_FREE_RESIDENT],
             state_is_known(state) ? FACT_MALFORMED : state, why);
@@ -164,6 +166,10 @@ static int set_without_glibc(struct region *region, struct process_view *view)
                     allocator_kind_names[allocator->kind]));
         }
     }
+    if (process->strata.why != NULL) {
+        return set_missing(view, (enum fact_state)process->strata.state,
+            region_printf(region, "strata malloc: %s", process->strata.why));
+    }
     if (glibc->why != NULL) {
         return set_missing(view, (enum fact_state)glibc->state,
             region_printf(region, "glibc malloc: %s", glibc->why));
@@ -194,6 +200,9 @@ static const char *glibc_source(
 static const char *source_text(struct region *region, const struct process_facts *process,
     const char *glibc, const struct zend_sums *zend)
 {
+    if (glibc == NULL && zend->heaps == 0) {
+        return strata_layers_source(region, process);
+    }
     if (zend->heaps == 0) {
         return glibc;
     }
@@ -260,6 +269,21 @@ static bool glibc_is_used(const struct process_facts *process)
     return true;
 }
 
+static bool add_strata(const struct process_facts *process, struct heap_amounts *amounts,
+    struct arena_sums *sums)
+{
+    const struct strata_facts *facts = &process->strata;
+
+    if (!strata_layers_add(process, amounts)) {
+        return false;
+    }
+    sums->walked++;
+    sums->with_residency += state_is_known(facts->resident_state);
+    sums->stale = sums->stale || facts->state == FACT_STALE;
+    sums->plus_minus_bytes = number_add(sums->plus_minus_bytes, facts->plus_minus_bytes);
+    return true;
+}
+
 int heap_layers_build(
     struct region *region, struct process_view *view, struct heap_amounts *amounts)
 {
@@ -277,7 +301,8 @@ int heap_layers_build(
     /* The text counts arenas, so it is made before the heaps of PHP join the sums. */
     const char *glibc = with_glibc ? glibc_source(region, &process->glibc, &sums) : NULL;
     add_zend(process, amounts, &sums, &zend);
-    if (!with_glibc && zend.heaps == 0) {
+    const bool with_strata = add_strata(process, amounts, &sums);
+    if (!with_glibc && !with_strata && zend.heaps == 0) {
         return set_without_glibc(region, view);
     }
     source = source_text(region, process, glibc, &zend);

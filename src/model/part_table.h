@@ -21,6 +21,12 @@ enum part_kind {
     PART_GLIBC_MAIN_ARENA,
     PART_GLIBC_ARENAS,
     PART_GLIBC_UNREAD,
+    /* strata's own malloc */
+    PART_STRATA_IN_USE,
+    PART_STRATA_HUGE,
+    PART_STRATA_CACHED,
+    PART_STRATA_FREE,
+    PART_STRATA_BOOKS,
     /* other allocators */
     PART_ZEND_IN_USE,
     PART_ZEND_CHUNKS,

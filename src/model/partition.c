@@ -19,6 +19,7 @@
 #include "model/exclusion.h"
 #include "model/known.h"
 #include "model/mapping_kind.h"
+#include "model/strata_layers.h"
 #include "model/zend_layers.h"
 
 enum {
@@ -101,6 +102,15 @@ static void give_to_span(struct divider *divider, struct budget *budget,
     case SPAN_GLIBC_ARENA_HEAP:
         give_to_arena(divider, budget, span, bytes, estimate);
         return;
+    case SPAN_STRATA_REGION:
+        kind = PART_STRATA_IN_USE; /* strata_layers_split() divides it */
+        break;
+    case SPAN_STRATA_HUGE:
+        kind = PART_STRATA_HUGE;
+        break;
+    case SPAN_STRATA_BOOKS:
+        kind = PART_STRATA_BOOKS;
+        break;
     case SPAN_GLIBC_MMAPPED:
         kind = PART_GLIBC_MMAPPED;
         break;
@@ -218,7 +228,7 @@ static void divide_anonymous(
             (enum part_kind)(PART_ALLOCATOR + divider->exclusion.other_allocator),
             budget->rss_bytes, true);
     }
-    if (divider->exclusion.glibc_complete &&
+    if (divider->exclusion.malloc_complete &&
         divider->uncovered_bytes >= MAPPED_BUFFER_MIN_BYTES) {
         const uint64_t unknown =
             number_smaller(budget->rss_bytes, divider->exclusion.missing_mmapped_bytes);
@@ -365,7 +375,7 @@ int partition_build(struct region *scratch, const struct process_facts *process,
     if (mappings_in_order(process) && spans_in_order(process)) {
         divider.span_count = process->span_count;
     } else {
-        divider.exclusion.glibc_complete = false;
+        divider.exclusion.malloc_complete = false;
         divider.exclusion.brk_is_glibc = false;
     }
     divider.arenas =
@@ -385,5 +395,7 @@ int partition_build(struct region *scratch, const struct process_facts *process,
     }
     zend_layers_split(process, &partition->rss);
     zend_layers_split(process, &partition->pss);
+    strata_layers_split(process, &partition->rss);
+    strata_layers_split(process, &partition->pss);
     return 0;
 }

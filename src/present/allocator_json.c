@@ -1,8 +1,8 @@
 /*
  * allocator_json.c - what was found of each allocator, summed over the members.
  *
- * Only glibc malloc has counters that can be read from outside by a proven method; other
- * allocators are named with the evidence for them. Arenas are listed singly with their
+ * Only glibc malloc and strata's own have counters that can be read from outside by a proven
+ * method; other allocators are named with the evidence for them. Arenas are listed singly with their
  * process, since an address means nothing without it.
  */
 #include "present/allocator_json.h"
@@ -13,6 +13,7 @@
 #include "model/glibc_total.h"
 #include "model/known.h"
 #include "present/json_parts.h"
+#include "present/strata_json.h"
 
 enum { ADDRESS_BYTES = 24 };
 
@@ -190,6 +191,9 @@ static void write_kind(struct json_writer *json, const struct facts *facts, uint
     }
     if (kind == ALLOCATOR_GLIBC) {
         write_glibc(json, facts);
+    }
+    if (kind == ALLOCATOR_STRATA) {
+        strata_json(json, facts);
     }
     json_object_end(json);
 }

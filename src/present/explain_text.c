@@ -15,6 +15,7 @@
 #include "present/member_text.h"
 #include "present/mysql_text.h"
 #include "present/page.h"
+#include "present/strata_text.h"
 #include "present/zend_text.h"
 #include "base/quantity.h"
 
@@ -42,6 +43,7 @@ void present_explain_text(const struct snapshot *snapshot,
     resident_text(&page, snapshot);
     member_text(&page, snapshot);
     allocator_text(&page, snapshot);
+    strata_text(&page, snapshot);
     zend_text(&page, snapshot->facts);
     mysql_text(&page, snapshot);
     container_text(&page, snapshot);

@@ -258,6 +258,85 @@ static const struct schema_field mysql_facts_fields[] = {
 };
 static const struct schema mysql_facts_schema = SCHEMA(mysql_facts);
 
+static const struct schema_field strata_class_facts_fields[] = {
+    U64(strata_class_facts, block_bytes),
+    U64(strata_class_facts, slabs),
+    U64(strata_class_facts, in_use_blocks),
+    U64(strata_class_facts, cached_blocks),
+    U64(strata_class_facts, free_blocks),
+    U64(strata_class_facts, touched_bytes),
+    U64(strata_class_facts, peak_blocks),
+    U64(strata_class_facts, purged_bytes),
+    U64(strata_class_facts, sampled_requests),
+    U64(strata_class_facts, sampled_bytes),
+};
+static const struct schema strata_class_facts_schema = SCHEMA(strata_class_facts);
+
+static const struct schema_field strata_thread_facts_fields[] = {
+    I32(strata_thread_facts, thread_id),
+    TEXT(strata_thread_facts, name),
+    U64(strata_thread_facts, used_bytes),
+    U64(strata_thread_facts, peak_bytes),
+    U64(strata_thread_facts, ceiling_bytes),
+    U64(strata_thread_facts, refused),
+};
+static const struct schema strata_thread_facts_schema = SCHEMA(strata_thread_facts);
+
+static const struct schema_field strata_record_facts_fields[] = {
+    U32(strata_record_facts, thread, STRATA_MAX_THREADS - 1),
+    TEXT_ALWAYS(strata_record_facts, tag),
+    U64(strata_record_facts, used_bytes),
+    U64(strata_record_facts, used_blocks),
+    U64(strata_record_facts, peak_bytes),
+    U64(strata_record_facts, allocations),
+};
+static const struct schema strata_record_facts_schema = SCHEMA(strata_record_facts);
+
+static const struct schema_field strata_facts_fields[] = {
+    STATE(strata_facts, state),
+    TEXT(strata_facts, why),
+    U32(strata_facts, layout_version, UINT32_MAX),
+    BOOL(strata_facts, shared),
+    U64(strata_facts, plus_minus_bytes),
+    U64(strata_facts, generation),
+    U64(strata_facts, in_use_bytes),
+    U64(strata_facts, in_use_blocks),
+    U64(strata_facts, cached_bytes),
+    U64(strata_facts, held_bytes),
+    U64(strata_facts, free_bytes),
+    U64(strata_facts, touched_bytes),
+    U64(strata_facts, free_touched_bytes),
+    U64(strata_facts, large_bytes),
+    U64(strata_facts, large_blocks),
+    U64(strata_facts, huge_bytes),
+    U64(strata_facts, huge_blocks),
+    U64(strata_facts, large_asked_bytes),
+    U64(strata_facts, span_free_bytes),
+    U64(strata_facts, span_touched_bytes),
+    U64(strata_facts, slab_tail_bytes),
+    U64(strata_facts, descriptor_bytes),
+    U64(strata_facts, table_bytes),
+    U64(strata_facts, purged_bytes),
+    U64(strata_facts, trims),
+    U64(strata_facts, peak_span_bytes),
+    U64(strata_facts, peak_large_bytes),
+    U64(strata_facts, limit_hard_bytes),
+    U64(strata_facts, limit_soft_bytes),
+    U64(strata_facts, limit_charged_bytes),
+    U64(strata_facts, limit_peak_bytes),
+    U64(strata_facts, limit_refused),
+    U64(strata_facts, limit_purges),
+    BOOL(strata_facts, places_known),
+    STATE(strata_facts, resident_state),
+    U64(strata_facts, resident_bytes),
+    U64(strata_facts, huge_resident_bytes),
+    U64(strata_facts, free_resident_bytes),
+    ARRAY(strata_facts, classes, class_count, strata_class_facts, STRATA_MAX_CLASSES),
+    ARRAY(strata_facts, threads, thread_count, strata_thread_facts, STRATA_MAX_THREADS),
+    ARRAY(strata_facts, records, record_count, strata_record_facts, STRATA_MAX_RECORDS),
+};
+static const struct schema strata_facts_schema = SCHEMA(strata_facts);
+
 static const struct schema_field allocator_facts_fields[] = {
     ENUM(allocator_facts, kind, allocator_kind_names, ALLOCATOR_KIND_COUNT),
     BOOL(allocator_facts, active),
@@ -295,6 +374,7 @@ static const struct schema_field process_facts_fields[] = {
     ARRAY(process_facts, spans, span_count, span, FACTS_MAX_SPANS),
     STRUCT(process_facts, glibc, glibc_facts),
     STRUCT(process_facts, zend, zend_facts),
+    STRUCT(process_facts, strata, strata_facts),
     ARRAY(process_facts, mysql, mysql_count, mysql_facts, MYSQL_MAX_SERVERS),
     ARRAY(
         process_facts, allocators, allocator_count, allocator_facts, MAXIMUM_ALLOCATORS),
