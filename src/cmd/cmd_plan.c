@@ -10,6 +10,7 @@
 
 #include "base/number.h"
 #include "cmd/account.h"
+#include "cmd/bench_plan.h"
 #include "cmd/message.h"
 #include "cmd/options.h"
 #include "cmd/plan_json.h"
@@ -18,6 +19,7 @@
 #include "cmd/terminal.h"
 #include "facts/fpm_config.h"
 #include "plan/pool_plan.h"
+#include "trial/result_read.h"
 
 enum { RESERVE_MOST_PERCENT = 90, REGION_BYTES = 64 << 20 };
 
@@ -145,8 +147,40 @@ static enum exit_code plan_account(const struct options *options,
     return code;
 }
 
+/* The result of a bench: *found is false when the file is something else. */
+static enum exit_code plan_result(const struct options *options,
+    const struct plan_request *request, const char *path, bool *found)
+{
+    struct region region;
+    struct result_plan kept;
+    struct plan_input input;
+    struct error error;
+    const char *name = NULL;
+    enum exit_code code = EXIT_NO_TARGET;
+
+    error_reset(&error);
+    region_init(&region, REGION_BYTES);
+    const int rc =
+        result_read_plan(&region, path, options->texts[TEXT_POOL], &kept, &name, &error);
+    *found = rc == 0 || error.code != 0;
+    if (rc != 0 && error.code != 0) {
+        complain("%s", error.text);
+    } else if (rc == 0 && request->wishes.limit_bytes == 0) {
+        complain(
+            "--limit must say how much memory the server will have: a bench does not");
+        code = EXIT_USAGE;
+    } else if (rc == 0) {
+        bench_plan_input(&kept, name, &request->wishes, &input);
+        code = show(options, request, &input);
+    }
+    region_release(&region);
+    return code;
+}
+
 int cmd_plan(const struct options *options)
 {
+    bool found = false;
+
     struct plan_request request;
     struct account account;
 
@@ -158,7 +192,11 @@ int cmd_plan(const struct options *options)
         complain("an argument is missing: strata plan TARGET, or --prometheus URL");
         return EXIT_USAGE;
     }
-    enum exit_code code = account_read(options, options->arguments[0], &account.facts);
+    enum exit_code code = plan_result(options, &request, options->arguments[0], &found);
+    if (found) {
+        return code;
+    }
+    code = account_read(options, options->arguments[0], &account.facts);
     if (code != EXIT_FINE) {
         return code;
     }

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "cmd/cmd_bench.h"
 #include "cmd/cmd_capture.h"
 #include "cmd/cmd_explain.h"
 #include "cmd/cmd_export.h"
@@ -55,6 +56,19 @@ const struct command command_table[] = {
         "\n"
         "  sudo strata capture mariadbd -o incident.strata",
         OPTION_OUTPUT | OPTION_ROOT | OPTION_DEFAULTS, 1, 1, cmd_capture},
+    {"bench", "[RECIPE... | --url URL -- COMMAND]",
+        "load a server, sample its pool: requests a second for each GiB",
+        "Starts each RECIPE on loopback with as many workers, waits until it answers,\n"
+        "warms it up, loads it, lets it rest, and ends all it started. A run whose\n"
+        "figures cannot be true, or that was disturbed, does not count.\n"
+        "\n"
+        "  strata bench --models\n"
+        "  sudo strata bench fpm-nginx gunicorn --json -o result.json\n"
+        "  strata plan result.json --limit 512M\n"
+        "\n"
+        "docs/bench.md has works, recipes and checks.",
+        OPTION_JSON | OPTION_OUTPUT | OPTION_BENCH, 0, ANY_NUMBER_OF_ARGUMENTS,
+        cmd_bench},
     {"plan", "[TARGET]", "how many workers fit, which limit to set, what would buy more",
         "Counts what is there once and what each worker adds, and divides. TARGET is a\n"
         "pool as for explain, a capture, or the result of `strata bench --json`.\n"

@@ -83,7 +83,7 @@ static void append_parameter(struct buffer *out, const char *name, const char *v
     buffer_append_text(out, value);
 }
 
-static int encode_request(const struct fastcgi_request *request, struct buffer *out)
+int fastcgi_encode(const struct fastcgi_request *request, struct buffer *out)
 {
     const uint8_t begin[8] = {0, ROLE_RESPONDER};
     struct buffer parameters;
@@ -359,7 +359,7 @@ int fastcgi_get(const struct fastcgi_request *request, struct buffer *answer)
     }
     buffer_init(&out);
     rc = check_listener(fd, &address, request);
-    rc = rc != 0 ? rc : encode_request(request, &out);
+    rc = rc != 0 ? rc : fastcgi_encode(request, &out);
     rc = rc != 0 ? rc : send_all(fd, &out, deadline_ms);
     rc = rc != 0 ? rc : receive_answer(fd, deadline_ms, answer);
     buffer_release(&out);

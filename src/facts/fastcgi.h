@@ -31,6 +31,9 @@ struct fastcgi_request {
  */
 int fastcgi_get(const struct fastcgi_request *request, struct buffer *answer);
 
+/* Appends the records of request, of which script and query count. 0, -EFBIG or -ENOMEM. */
+int fastcgi_encode(const struct fastcgi_request *request, struct buffer *out);
+
 /*
  * Takes the records apart that a server sent and appends its standard output to answer.
  * Returns 1 when the end of the request was seen, 0 when more is needed, -EPROTO or

@@ -12,113 +12,21 @@
 #include "plan/pool_plan.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/number.h"
 #include "model/known.h"
+#include "model/workers.h"
 
 enum {
     IDLE_USED_BYTES = 64 << 10,    /* less than any page of PHP asks for */
     KERNEL_STACK_BYTES = 16 << 10, /* THREAD_SIZE of x86-64 and arm64 with 4 KiB pages */
 };
 
-struct workers {
-    const struct process_view **items;
-    size_t count;
-    int32_t parent;
-};
-
 static uint64_t known_bytes(const struct layer *layer)
 {
     bool known;
     return layer_bytes(layer, &known);
-}
-
-static int compare_pids(const void *a, const void *b)
-{
-    const int32_t left = *(const int32_t *)a;
-    const int32_t right = *(const int32_t *)b;
-
-    return left < right ? -1 : left > right;
-}
-
-/* Pids in order, so that a hostile number of members is no square of work. */
-struct pid_set {
-    int32_t *items;
-    size_t count;
-};
-
-static bool pid_set_has(const struct pid_set *set, int32_t pid)
-{
-    return bsearch(&pid, set->items, set->count, sizeof(pid), compare_pids) != NULL;
-}
-
-static void pid_set_sort(struct pid_set *set)
-{
-    qsort(set->items, set->count, sizeof(*set->items), compare_pids);
-}
-
-/* The pid that stands most often in a sorted set; -1 for none. */
-static int32_t most_frequent(const struct pid_set *set)
-{
-    int32_t best = -1;
-    size_t best_run = 0;
-    size_t run = 0;
-
-    for (size_t i = 0; i < set->count; i++) {
-        run = i > 0 && set->items[i] == set->items[i - 1] ? run + 1 : 1;
-        if (run > best_run) {
-            best_run = run;
-            best = set->items[i];
-        }
-    }
-    return best;
-}
-
-/* Leaves of the tree of processes; a lone process is its own worker. */
-static bool is_leaf(const struct process_facts *process, const struct pid_set *members,
-    const struct pid_set *parents)
-{
-    return !pid_set_has(parents, process->pid) &&
-           (members->count == 1 || pid_set_has(members, process->parent_pid));
-}
-
-static int find_workers(
-    struct region *region, const struct snapshot *snapshot, struct workers *workers)
-{
-    const size_t count = snapshot->member_count;
-    struct pid_set members = {region_alloc(region, (count + 1) * sizeof(int32_t)), count};
-    struct pid_set parents = {region_alloc(region, (count + 1) * sizeof(int32_t)), count};
-    struct pid_set of_leaves = {region_alloc(region, (count + 1) * sizeof(int32_t)), 0};
-
-    workers->items = region_alloc(region, (count + 1) * sizeof(*workers->items));
-    if (members.items == NULL || parents.items == NULL || of_leaves.items == NULL ||
-        workers->items == NULL) {
-        return -ENOMEM;
-    }
-    for (size_t i = 0; i < count; i++) {
-        members.items[i] = snapshot->members[i].facts->pid;
-        parents.items[i] = snapshot->members[i].facts->parent_pid;
-    }
-    pid_set_sort(&members);
-    pid_set_sort(&parents);
-    for (size_t i = 0; i < count; i++) {
-        const struct process_facts *process = snapshot->members[i].facts;
-        if (is_leaf(process, &members, &parents)) {
-            of_leaves.items[of_leaves.count++] = process->parent_pid;
-        }
-    }
-    pid_set_sort(&of_leaves);
-    workers->parent = most_frequent(&of_leaves);
-    for (size_t i = 0; of_leaves.count > 0 && i < count; i++) {
-        const struct process_view *member = &snapshot->members[i];
-        if (member->facts->parent_pid == workers->parent &&
-            is_leaf(member->facts, &members, &parents)) {
-            workers->items[workers->count++] = member;
-        }
-    }
-    return 0;
 }
 
 /* Resident bytes of the request heaps of one process, as far as pagemap told. */
@@ -244,16 +152,31 @@ void plan_add_reserve(struct plan_input *input, unsigned percent)
         input->limit_bytes / 100 * percent);
 }
 
-/* Frames of the pool that more than one member maps, each once. */
+/*
+ * Frames of the pool that more than one process maps, each once. The frames are read after
+ * the mappings: a pool that grows meanwhile has more of them than its private pages of then
+ * explain. What outsiders share of the frames is at most what one member shares, so that
+ * bounds it from above.
+ */
 static uint64_t shared_once(const struct snapshot *snapshot, uint64_t all_private)
 {
     bool known;
-    uint64_t unique = layer_bytes(&snapshot->layers[LAYER_UNIQUE], &known);
+    const uint64_t unique = layer_bytes(&snapshot->layers[LAYER_UNIQUE], &known);
+    const uint64_t by_share =
+        number_subtract(known_bytes(&snapshot->layers[LAYER_PSS]), all_private);
+    uint64_t most = 0;
 
-    if (!known) {
-        unique = known_bytes(&snapshot->layers[LAYER_PSS]);
+    for (size_t i = 0; i < snapshot->member_count; i++) {
+        const struct layer *layers = snapshot->members[i].layers;
+        const uint64_t shared = number_subtract(
+            known_bytes(&layers[LAYER_RESIDENT]), known_bytes(&layers[LAYER_EXCLUSIVE]));
+        most = shared > most ? shared : most;
     }
-    return number_subtract(unique, all_private);
+    if (!known) {
+        return by_share;
+    }
+    return number_smaller(
+        number_subtract(unique, all_private), number_add(by_share, most));
 }
 
 static uint64_t private_of_all(const struct snapshot *snapshot)
@@ -444,13 +367,13 @@ static void set_fixed(const struct snapshot *snapshot, const struct plan_wishes 
 int pool_plan_input(struct region *region, const struct snapshot *snapshot,
     const struct plan_wishes *wishes, struct plan_input *input)
 {
-    struct workers workers = {.parent = -1};
+    struct workers workers;
     struct worker_sums sums = {0};
 
     *input = (struct plan_input){.name = snapshot->facts->target_name,
         .server = server_of(snapshot),
         .samples_are_peaks = true};
-    int rc = find_workers(region, snapshot, &workers);
+    int rc = workers_find(region, snapshot->facts, &workers);
     if (rc != 0) {
         return rc;
     }
@@ -459,7 +382,7 @@ int pool_plan_input(struct region *region, const struct snapshot *snapshot,
         return -ENOMEM;
     }
     for (size_t i = 0; i < workers.count; i++) {
-        take_worker(workers.items[i], &sums, input);
+        take_worker(&snapshot->members[workers.indices[i]], &sums, input);
     }
     if (sums.known == 0) {
         return -ENODATA;

@@ -1,0 +1,304 @@
+/*
+ * table.c - cells as short texts; how they are set is the renderer's business.
+ *
+ * "RPS/GB published" divides by the sum of RSS in 10^9 bytes, as the table that this one answers
+ * does; "RPS/GiB" by the frames that the pool really takes, at their time-weighted mean.
+ */
+#include "trial/table.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/quantity.h"
+#include "model/known.h"
+
+enum { NAME_COLUMN, NAME_WIDTH = 22 };
+
+static const double published_gb = 1e9;
+
+const char *const table_heads[TABLE_COLUMNS] = {"server", "workers", "idle", "mean",
+    "peak", "growth", "each", "RPS", "p50 ms", "p99 ms", "RPS/GiB", "RPS/GB by RSS"};
+
+const char *const memory_heads[MEMORY_COLUMNS] = {
+    "figure", "cold", "idle", "mean", "peak", "quiet"};
+
+static void put_bytes(char cell[TABLE_CELL_BYTES], const struct fact *fact)
+{
+    (void)snprintf(cell, TABLE_CELL_BYTES, "%s",
+        fact_is_known(fact) ? quantity_bytes(fact->value, false).text : "-");
+}
+
+static void put_growth(
+    char cell[TABLE_CELL_BYTES], const struct fact *idle, const struct fact *peak)
+{
+    if (!fact_is_known(idle) || !fact_is_known(peak)) {
+        (void)snprintf(cell, TABLE_CELL_BYTES, "-");
+        return;
+    }
+    const int64_t growth = (int64_t)peak->value - (int64_t)idle->value;
+    (void)snprintf(
+        cell, TABLE_CELL_BYTES, "%s", quantity_signed_bytes(growth, false).text);
+}
+
+static void put_rates(const struct result_medians *medians,
+    char cells[TABLE_COLUMNS][TABLE_CELL_BYTES], enum memory_figure figure)
+{
+    const struct fact *rss = &medians->peak[MEMORY_RSS_SUM];
+
+    (void)snprintf(cells[7], TABLE_CELL_BYTES, "%.1f (%.1f-%.1f)", medians->rate,
+        medians->rate_least, medians->rate_most);
+    (void)snprintf(cells[8], TABLE_CELL_BYTES, "%.1f", medians->p50_us / 1000);
+    (void)snprintf(cells[9], TABLE_CELL_BYTES, "%.1f", medians->p99_us / 1000);
+    (void)snprintf(cells[10], TABLE_CELL_BYTES, "%.0f",
+        result_per_gib(medians->rate, &medians->mean[figure]));
+    if (fact_is_known(rss) && rss->value > 0) {
+        (void)snprintf(cells[11], TABLE_CELL_BYTES, "%.0f",
+            medians->rate / ((double)rss->value / published_gb));
+    }
+}
+
+void table_row(const struct result *result, const struct result_row *row,
+    char cells[TABLE_COLUMNS][TABLE_CELL_BYTES])
+{
+    const struct result_medians medians = result_medians_of(row);
+    const enum memory_figure figure = result_best_figure(row->idle);
+    const uint64_t workers = row->workers != 0 ? row->workers : result->setup.workers;
+
+    for (int i = 0; i < TABLE_COLUMNS; i++) {
+        (void)snprintf(cells[i], TABLE_CELL_BYTES, "-");
+    }
+    (void)snprintf(cells[NAME_COLUMN], TABLE_CELL_BYTES, "%s%s", row->recipe,
+        row->front ? " *" : "");
+    if (!row->started) {
+        return;
+    }
+    (void)snprintf(cells[1], TABLE_CELL_BYTES, "%" PRIu64, workers);
+    put_bytes(cells[2], &row->idle[figure]);
+    if (medians.counted == 0) {
+        (void)snprintf(cells[7], TABLE_CELL_BYTES, "invalid");
+        return;
+    }
+    put_bytes(cells[3], &medians.mean[figure]);
+    put_bytes(cells[4], &medians.peak[figure]);
+    put_growth(cells[5], &row->idle[figure], &medians.peak[figure]);
+    if (fact_is_known(&medians.peak[figure]) && workers > 0) {
+        const struct fact each = {
+            .value = medians.peak[figure].value / workers, .state = FACT_OK};
+        put_bytes(cells[6], &each);
+    }
+    put_rates(&medians, cells, figure);
+}
+
+void table_memory_row(const struct result_row *row, enum memory_figure figure,
+    char cells[MEMORY_COLUMNS][TABLE_CELL_BYTES])
+{
+    const struct result_medians medians = result_medians_of(row);
+
+    (void)snprintf(cells[0], TABLE_CELL_BYTES, "%s", memory_figure_names[figure]);
+    put_bytes(cells[1], &row->cold[figure]);
+    put_bytes(cells[2], &row->idle[figure]);
+    put_bytes(cells[3], &medians.mean[figure]);
+    put_bytes(cells[4], &medians.peak[figure]);
+    put_bytes(cells[5], &row->quiet[figure]);
+}
+
+static void put_setup(const struct result *result, struct buffer *buffer)
+{
+    const struct result_setup *setup = &result->setup;
+
+    buffer_printf(buffer,
+        "%u workers, %u connections, work '%s', %u runs of %u s, medians (least-most), "
+        "%u processors; load by %s, ",
+        setup->workers, setup->connections, setup->work, setup->runs, setup->seconds,
+        setup->processors, load_tool_names[setup->tool]);
+    if (setup->rate > 0) {
+        buffer_printf(buffer,
+            "open loop at %.0f a second, latency from the intended start.\n",
+            setup->rate);
+    } else {
+        buffer_printf(buffer, "closed loop.\n");
+    }
+    if (setup->memory_limit_bytes != 0) {
+        buffer_printf(buffer, "In a cgroup limited to %s.\n",
+            quantity_bytes(setup->memory_limit_bytes, false).text);
+    }
+}
+
+static void put_row_notes(
+    const struct result *result, const struct result_row *row, struct buffer *buffer)
+{
+    const struct result_medians medians = result_medians_of(row);
+    const double cost = result_cost(&result->setup, &medians);
+
+    if (row->model) {
+        buffer_printf(buffer, "%s: a model of the shape, not the server.\n", row->recipe);
+    }
+    if (row->why[0] != '\0') {
+        buffer_printf(buffer, "%s: %s%s\n", row->recipe,
+            row->started ? "not whole: " : "not run: ", row->why);
+    }
+    for (size_t i = 0; i < row->run_count; i++) {
+        const struct result_run *run = &row->runs[i];
+        for (size_t j = 0; j < run->reasons.count; j++) {
+            buffer_printf(buffer, "%s: run %zu does not count: %s.\n", row->recipe, i + 1,
+                run->reasons.text[j]);
+        }
+    }
+    if (row->started && !row->warm) {
+        buffer_printf(buffer, "%s: memory still moved after %u s of warming up.\n",
+            row->recipe, row->warm_seconds);
+    }
+    if (row->front) {
+        buffer_printf(buffer,
+            "%s: a proxy stands in front; it is not in the table, its pss is in "
+            "'front_pss'.\n",
+            row->recipe);
+    }
+    if (fact_is_known(&row->trim_gain)) {
+        buffer_printf(buffer,
+            "%s: of the memory after the quiet time %s could go back (%s).\n",
+            row->recipe, quantity_bytes(row->trim_gain.value, false).text,
+            "malloc_trim and gc_mem_caches, counted page by page");
+    }
+    if (row->box_known && result->setup.memory_limit_bytes != 0) {
+        buffer_printf(buffer,
+            "%s: the limit was met %" PRIu64 " times, %" PRIu64
+            " processes were killed for "
+            "it, peak %s.\n",
+            row->recipe, row->box_hits, row->box_kills,
+            quantity_bytes(row->box_peak_bytes, false).text);
+    }
+    if (cost > 0) {
+        buffer_printf(buffer,
+            "%s: %.2f %s a month, %.1f requests a second for each %s.\n", row->recipe,
+            cost, result->setup.currency, medians.rate / cost, result->setup.currency);
+    }
+}
+
+void table_notes(const struct result *result, struct buffer *buffer)
+{
+    put_setup(result, buffer);
+    for (size_t i = 0; i < result->row_count; i++) {
+        put_row_notes(result, &result->rows[i], buffer);
+    }
+}
+
+static void put_cells(
+    struct buffer *buffer, char cells[TABLE_COLUMNS][TABLE_CELL_BYTES], int count)
+{
+    buffer_append_char(buffer, '|');
+    for (int i = 0; i < count; i++) {
+        buffer_printf(buffer, " %s |", cells[i]);
+    }
+    buffer_append_char(buffer, '\n');
+}
+
+/* Text columns are as wide as their widest cell. */
+static void put_table(struct buffer *buffer,
+    char (*rows)[TABLE_COLUMNS][TABLE_CELL_BYTES], size_t count, int columns)
+{
+    int widths[TABLE_COLUMNS] = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        for (int j = 0; j < columns; j++) {
+            const int width = (int)strlen(rows[i][j]);
+            widths[j] = width > widths[j] ? width : widths[j];
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        for (int j = 0; j < columns; j++) {
+            buffer_printf(buffer, j == 0 ? "%-*s" : "  %*s", widths[j], rows[i][j]);
+        }
+        buffer_append_char(buffer, '\n');
+    }
+}
+
+static void set_heads(
+    char cells[TABLE_COLUMNS][TABLE_CELL_BYTES], const char *const *heads, int count)
+{
+    for (int i = 0; i < count; i++) {
+        (void)snprintf(cells[i], TABLE_CELL_BYTES, "%s", heads[i]);
+    }
+}
+
+static bool has_figure(const struct result_row *row, enum memory_figure figure)
+{
+    return fact_is_known(&row->idle[figure]) || fact_is_known(&row->cold[figure]);
+}
+
+void result_text(const struct result *result, struct buffer *buffer)
+{
+    char rows[RESULT_MAX_ROWS + 1][TABLE_COLUMNS][TABLE_CELL_BYTES];
+
+    set_heads(rows[0], table_heads, TABLE_COLUMNS);
+    for (size_t i = 0; i < result->row_count; i++) {
+        table_row(result, &result->rows[i], rows[i + 1]);
+    }
+    put_table(buffer, rows, result->row_count + 1, TABLE_COLUMNS);
+    for (size_t i = 0; i < result->row_count; i++) {
+        const struct result_row *row = &result->rows[i];
+        size_t count = 1;
+        if (!row->started) {
+            continue;
+        }
+        set_heads(rows[0], memory_heads, MEMORY_COLUMNS);
+        for (int figure = 0; figure < MEMORY_FIGURE_COUNT; figure++) {
+            if (has_figure(row, (enum memory_figure)figure)) {
+                table_memory_row(row, (enum memory_figure)figure, rows[count++]);
+            }
+        }
+        buffer_printf(buffer, "\n%s: memory\n", row->recipe);
+        put_table(buffer, rows, count, MEMORY_COLUMNS);
+    }
+    buffer_append_char(buffer, '\n');
+    table_notes(result, buffer);
+}
+
+static void put_pipes(struct buffer *buffer, const char *const *heads, int count)
+{
+    buffer_append_text(buffer, "|");
+    for (int i = 0; i < count; i++) {
+        buffer_printf(buffer, " %s |", heads[i]);
+    }
+    buffer_append_text(buffer, "\n|");
+    for (int i = 0; i < count; i++) {
+        buffer_append_text(buffer, i == 0 ? " --- |" : " ---: |");
+    }
+    buffer_append_char(buffer, '\n');
+}
+
+void result_markdown(const struct result *result, struct buffer *buffer)
+{
+    char cells[TABLE_COLUMNS][TABLE_CELL_BYTES];
+
+    put_pipes(buffer, table_heads, TABLE_COLUMNS);
+    for (size_t i = 0; i < result->row_count; i++) {
+        table_row(result, &result->rows[i], cells);
+        put_cells(buffer, cells, TABLE_COLUMNS);
+    }
+    for (size_t i = 0; i < result->row_count; i++) {
+        const struct result_row *row = &result->rows[i];
+        if (!row->started) {
+            continue;
+        }
+        buffer_printf(buffer, "\n%s: memory\n\n", row->recipe);
+        put_pipes(buffer, memory_heads, MEMORY_COLUMNS);
+        for (int figure = 0; figure < MEMORY_FIGURE_COUNT; figure++) {
+            if (has_figure(row, (enum memory_figure)figure)) {
+                table_memory_row(row, (enum memory_figure)figure, cells);
+                put_cells(buffer, cells, MEMORY_COLUMNS);
+            }
+        }
+    }
+    buffer_append_char(buffer, '\n');
+    struct buffer notes;
+    buffer_init(&notes);
+    table_notes(result, &notes);
+    for (const char *at = buffer_text(&notes); *at != '\0';) {
+        const size_t bytes = strcspn(at, "\n");
+        buffer_printf(buffer, "- %.*s\n", (int)bytes, at);
+        at += bytes + (at[bytes] == '\n' ? 1 : 0);
+    }
+    buffer_release(&notes);
+}
