@@ -2,7 +2,7 @@
 #ifndef STRATA_BASE_ERROR_H
 #define STRATA_BASE_ERROR_H
 
-enum { ERROR_TEXT_BYTES = 512 };
+enum { ERROR_TEXT_BYTES = 1024 };
 
 /* The first failure wins: error_set() on a struct that holds one already does nothing. */
 struct error {

@@ -66,8 +66,8 @@ static void describe_all(struct buffer *buffer)
         buffer_printf(
             buffer, "  strata %-*s%s\n", SUMMARY_COLUMN, command->name, command->summary);
     }
-    buffer_append_text(buffer, "\nMore: strata help COMMAND, strata help targets, "
-                               "strata help exit-codes\n");
+    buffer_append_text(buffer, "\nMore: strata help COMMAND, strata help overview, "
+                               "strata help targets,\nstrata help exit-codes\n");
 }
 
 static void describe(const struct command *command, struct buffer *buffer)
@@ -84,9 +84,13 @@ static void describe(const struct command *command, struct buffer *buffer)
     options_describe(command, buffer);
 }
 
+/* Plain `strata` has no name to ask for; this is the word for it. */
+static const char overview_name[] = "overview";
+
 static int describe_subject(const char *name, struct buffer *buffer)
 {
-    const struct command *command = command_find(name);
+    const struct command *command =
+        strcmp(name, overview_name) == 0 ? &command_table[0] : command_find(name);
 
     for (const struct help_subject *subject = help_subjects; subject->name != NULL;
          subject++) {

@@ -116,6 +116,7 @@ static int read_entry(
     *entry = (struct process_entry){.pid = folder->pid,
         .parent_pid = stat->parent_pid,
         .start_time_ticks = stat->start_time_ticks,
+        .resident_pages = stat->resident_pages,
         .kernel_thread = stat->kernel_thread,
         .run_state = stat->run_state,
         .name = region_copy_text(region, stat->name)};

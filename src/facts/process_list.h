@@ -22,6 +22,7 @@ struct process_entry {
     int32_t pid;
     int32_t parent_pid;
     uint64_t start_time_ticks;
+    uint64_t resident_pages; /* may lag */
     bool kernel_thread;
     char run_state;
     char *name;       /* comm */

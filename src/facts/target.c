@@ -81,7 +81,7 @@ static int refuse_several(struct finder *finder)
     target_group_sort_by_pid(&finder->group);
     target_group_describe(&finder->group, &buffer);
     int rc = error_set(finder->error, -EEXIST,
-        "cannot choose '%s': several processes match that do not belong together: %s; "
+        "cannot choose '%s': several processes match that do not belong together%s\n"
         "name one by its pid, with its descendants by pool:PID, or by its unit",
         finder->text, buffer_text(&buffer));
     buffer_release(&buffer);

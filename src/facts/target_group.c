@@ -10,11 +10,19 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/number.h"
+#include "base/quantity.h"
 #include "facts/cgroup_path.h"
 #include "facts/process_name.h"
 
-enum { DESCRIBED_MAX = 6, IDENTITY_BYTES = 64 << 10, PARENTS_MAX = 1024 };
+enum {
+    DESCRIBED_MAX = 6,
+    TITLE_BYTES = 40,
+    IDENTITY_BYTES = 64 << 10,
+    PARENTS_MAX = 1024
+};
 
 #define SERVICE_SUFFIX ".service"
 
@@ -106,31 +114,48 @@ bool target_group_is_service(const struct target_group *group)
            (same_cgroup && is_service_path(group->entries[0]->cgroup));
 }
 
-static size_t count_descendants(const struct target_group *group, size_t index)
+/* A root of the group with what descends from it. */
+struct family {
+    size_t processes;
+    uint64_t resident_pages;
+};
+
+static struct family family_of(const struct target_group *group, size_t index)
 {
-    size_t count = 0;
+    const struct process_entry *root = group->entries[index];
+    struct family family = {.processes = 1, .resident_pages = root->resident_pages};
 
     for (size_t i = 0; i < group->count; i++) {
-        count += process_list_descends(
-            group->list, group->entries[i]->pid, group->entries[index]->pid);
+        if (process_list_descends(group->list, group->entries[i]->pid, root->pid)) {
+            family.processes++;
+            family.resident_pages =
+                number_add(family.resident_pages, group->entries[i]->resident_pages);
+        }
     }
-    return count;
+    return family;
 }
 
 static void describe_one(
     const struct target_group *group, size_t index, struct buffer *buffer)
 {
     const struct process_entry *entry = group->entries[index];
-    const size_t descendants = count_descendants(group, index);
+    const struct family family = family_of(group, index);
+    const uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
 
-    buffer_printf(buffer, "%d (%s", entry->pid, entry->name);
-    if (descendants > 0) {
-        buffer_printf(buffer, ", %zu processes", descendants + 1);
+    buffer_printf(buffer, "\n  %d %s", entry->pid, entry->name);
+    if (family.processes > 1) {
+        buffer_printf(buffer, ", %zu processes", family.processes);
+    }
+    if (family.resident_pages <= UINT64_MAX / page_bytes) {
+        buffer_printf(buffer, ", %s",
+            quantity_bytes(family.resident_pages * page_bytes, false).text);
     }
     if (entry->cgroup != NULL && strcmp(entry->cgroup, "/") != 0) {
         buffer_printf(buffer, ", %s", process_path_base(entry->cgroup));
     }
-    buffer_append_char(buffer, ')');
+    if (entry->title != NULL && strcmp(entry->title, entry->name) != 0) {
+        buffer_printf(buffer, ": %.*s", TITLE_BYTES, entry->title);
+    }
 }
 
 void target_group_describe(const struct target_group *group, struct buffer *buffer)
@@ -144,13 +169,12 @@ void target_group_describe(const struct target_group *group, struct buffer *buff
         }
         roots++;
         if (described < DESCRIBED_MAX) {
-            buffer_append_text(buffer, described == 0 ? "" : ", ");
             describe_one(group, i, buffer);
             described++;
         }
     }
     if (roots > described) {
-        buffer_printf(buffer, " and %zu more", roots - described);
+        buffer_printf(buffer, "\n  and %zu more", roots - described);
     }
 }
 

@@ -27,7 +27,8 @@ bool target_group_is_service(const struct target_group *group);
 
 /*
  * The group as text for an error: each process that has no ancestor in the group, with how
- * many descend from it and where it runs: "812 (nginx, 5 processes, nginx.service), ...".
+ * many descend from it, what they have resident together, where it runs and its title, one on
+ * each line: "\n  812 nginx, 5 processes, 31.2 MiB, nginx.service: nginx: master process".
  */
 void target_group_describe(const struct target_group *group, struct buffer *buffer);
 

@@ -87,17 +87,26 @@ static void one_cause(struct page *page, const struct facts *facts, size_t index
     buffer_release(&text);
 }
 
-void gap_text(struct page *page, const struct facts *facts)
+static bool any_mendable(const struct facts *facts)
+{
+    for (size_t i = 0; i < facts->gap_count; i++) {
+        if (facts->gaps[i].state != FACT_ABSENT) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* absent: also what does not exist or was not asked for. */
+static void list_causes(struct page *page, const struct facts *facts, bool absent)
 {
     size_t shown = 0;
 
-    if (facts->gap_count == 0) {
-        return;
-    }
     page_heading(page, "Missing");
     page_end_line(page);
     for (size_t i = 0; i < facts->gap_count; i++) {
-        if (is_repeated(facts, i, same_cause)) {
+        if (is_repeated(facts, i, same_cause) ||
+            (!absent && facts->gaps[i].state == FACT_ABSENT)) {
             continue;
         }
         if (shown == SHOWN_CAUSES && !page->style->unfolded) {
@@ -108,5 +117,19 @@ void gap_text(struct page *page, const struct facts *facts)
         }
         one_cause(page, facts, i);
         shown++;
+    }
+}
+
+void gap_text(struct page *page, const struct facts *facts)
+{
+    if (facts->gap_count > 0) {
+        list_causes(page, facts, true);
+    }
+}
+
+void gap_text_mendable(struct page *page, const struct facts *facts)
+{
+    if (any_mendable(facts)) {
+        list_causes(page, facts, false);
     }
 }

@@ -8,4 +8,7 @@
 /* One entry for each reason, with the facts and the number of processes it takes away. */
 void gap_text(struct page *page, const struct facts *facts);
 
+/* The same without what is absent: what does not exist, or was not read by choice. */
+void gap_text_mendable(struct page *page, const struct facts *facts);
+
 #endif

@@ -75,6 +75,8 @@ load helper
     has "$output" "--fail-on LEVEL"
     lacks "$output" "--output"
     expect 0 "$STRATA" --help
+    expect 0 "$STRATA" help overview
+    has "$output" "usage: strata [OPTION...]"
     expect 2 "$STRATA" help nothing
 }
 

@@ -197,15 +197,17 @@ static void roadrunner_has_its_workers(void **state)
 static void a_pool_of_two_masters_is_refused_by_master(void **state)
 {
     assert_refused(*state, "pool:www", -EEXIST,
-        "3300 (php-fpm8.2, 3 processes, blue.service), 3310 (php-fpm8.2, 3 processes, "
-        "green.service);");
+        "together\n  3300 php-fpm8.2, 3 processes, 80.3 MiB, blue.service: php-fpm: "
+        "master "
+        "process (/etc/php/8.2/fp\n  3310 php-fpm8.2, 3 processes, 80.3 MiB, "
+        "green.service: php-fpm");
     assert_found(*state, "pool:3310", TARGET_POOL, "3310", PIDS(3310, 3311, 3312));
 }
 
 static void swoole_is_a_tree_of_one_program(void **state)
 {
     assert_refused(
-        *state, "php8.2", -EEXIST, "3100 (php8.2, 4 processes, swoole.service)");
+        *state, "php8.2", -EEXIST, "3100 php8.2, 4 processes, 107.1 MiB, swoole.service");
     assert_found(*state, "pool:3100", TARGET_POOL, "3100", PIDS(3100, 3101, 3102, 3103));
     assert_found(*state, "pool:3101", TARGET_POOL, "3101", PIDS(3101, 3102, 3103));
     assert_refused(*state, "pool:4711", -ENOENT, "no process that pid");

@@ -9,6 +9,7 @@
 
 #include "golden.h"
 #include "present/overview_json.h"
+#include "present/overview_table.h"
 #include "present/overview_text.h"
 #include "present/safe_text.h"
 #include "sample.h"
@@ -137,6 +138,64 @@ static void r_a_sum_of_rss_is_told(void **state)
     buffer_release(&buffer);
 }
 
+static struct cgroup_facts bills[2];
+
+/* Every row repeated the whole bill of the cgroup that it shares with others. */
+static void r_a_bill_stands_once(void **state)
+{
+    struct present_style style = {.utf8 = true, .width = 120};
+    struct overview_line lines[4];
+    struct buffer buffer;
+
+    (void)state;
+    bills[0] = (struct cgroup_facts){.charged_path = (char *)"/a"};
+    bills[1] = (struct cgroup_facts){.charged_path = (char *)"/"};
+    for (size_t i = 0; i < 4; i++) {
+        struct facts *facts = (struct facts *)(uintptr_t)rows[i].snapshot.facts;
+        facts->cgroups = bills;
+        facts->cgroup_count = 2;
+        facts->target_cgroup = i < 3 ? 0 : 1;
+        rows[i].snapshot.layers[LAYER_CHARGED] = (struct layer){
+            .id = LAYER_CHARGED, .state = FACT_OK, .bytes = INT64_C(7777) << 20};
+    }
+    overview_lines_fill(&overview, lines);
+    assert_int_equal(lines[0].bill, BILL_OWN);
+    assert_int_equal(lines[1].bill, BILL_SHARED);
+    assert_int_equal(lines[2].bill, BILL_SHARED);
+    assert_int_equal(lines[3].bill, BILL_HOST);
+    buffer_init(&buffer);
+    present_overview_text(&overview, &style, &buffer);
+    const char *first = strstr(buffer_text(&buffer), "7777.0");
+    assert_non_null(first);
+    assert_null(strstr(first + 1, "7777.0"));
+    assert_non_null(strstr(buffer_text(&buffer), "others of it say shared"));
+    buffer_release(&buffer);
+}
+
+/* What was not read by choice stood under Missing, on every host. */
+static void r_a_choice_is_a_note(void **state)
+{
+    static struct gap gaps[2] = {
+        {.fact = (char *)"status", .state = FACT_ABSENT, .why = (char *)"a choice"},
+        {.fact = (char *)"smaps", .state = FACT_DENIED, .why = (char *)"no right"}};
+    struct present_style style = {.utf8 = true, .width = 100};
+    struct buffer buffer;
+
+    (void)state;
+    host.gaps = gaps;
+    host.gap_count = 1;
+    buffer_init(&buffer);
+    present_overview_text(&overview, &style, &buffer);
+    assert_null(strstr(buffer_text(&buffer), "Missing"));
+    assert_non_null(strstr(buffer_text(&buffer), "read of the largest only"));
+    buffer_reset(&buffer);
+    host.gap_count = 2;
+    present_overview_text(&overview, &style, &buffer);
+    assert_non_null(strstr(buffer_text(&buffer), "no right"));
+    assert_null(strstr(buffer_text(&buffer), "a choice"));
+    buffer_release(&buffer);
+}
+
 static void writes_every_row_as_json(void **state)
 {
     struct buffer buffer;
@@ -156,6 +215,8 @@ int main(void)
         cmocka_unit_test_setup(gives_up_columns_for_the_width, setup),
         cmocka_unit_test_setup(counts_rows_that_do_not_fit, setup),
         cmocka_unit_test_setup(r_a_sum_of_rss_is_told, setup),
+        cmocka_unit_test_setup(r_a_bill_stands_once, setup),
+        cmocka_unit_test_setup(r_a_choice_is_a_note, setup),
         cmocka_unit_test_setup(writes_every_row_as_json, setup),
     };
 
