@@ -24,7 +24,7 @@ static void put_thousandths(struct json_writer *json, const char *key, double va
 static void put_string(struct json_writer *json, const char *key, const char *text)
 {
     json_key(json, key);
-    json_text(json, text);
+    json_quoted(json, text);
 }
 
 static void put_bool(struct json_writer *json, const char *key, bool value)
@@ -71,7 +71,7 @@ static void put_run(struct json_writer *json, const struct result_run *run)
     json_key(json, "reasons");
     json_array_begin(json);
     for (size_t i = 0; i < run->reasons.count; i++) {
-        json_text(json, run->reasons.text[i]);
+        json_quoted(json, run->reasons.text[i]);
     }
     json_array_end(json);
     put_load(json, &run->load);
