@@ -20,6 +20,7 @@
 #include "decay.h"
 #include "kept.h"
 #include "large.h"
+#include "limit.h"
 #include "metadata.h"
 #include "os.h"
 #include "percpu.h"
@@ -38,6 +39,7 @@ struct strata__front_foreign strata__front_foreign;
 
 static SLOW void *refuse(void)
 {
+    strata__limit_count_refusal();
     errno = ENOMEM;
     return NULL;
 }

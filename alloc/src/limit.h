@@ -24,7 +24,13 @@ size_t strata__limit_held(void);
 /* True when more is held than the soft limit allows, and so much more than after the last
  * purge that another is worth its time. */
 int strata__limit_wants_purge(void);
-/* After a purge. */
+/* After a purge. Counts as one because of a limit if there is one. */
 void strata__limit_purged(void);
+/* A request got ENOMEM; counted if there is a hard limit. */
+void strata__limit_count_refusal(void);
+/* The kernel reported pressure, and memory was given back. */
+void strata__limit_count_pressure(void);
+/* Writes the figures to the region. */
+void strata__limit_publish(void);
 
 #endif

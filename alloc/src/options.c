@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "launcher.h"
 #include "size.h"
 #include "text.h"
 
@@ -143,7 +144,9 @@ static void read_variable(struct strata__options *options, const char *variable)
     }
     if (strncmp(variable, HELP, sizeof(HELP) - 1) == 0) {
         print_help();
-    } else if (strncmp(variable, TEST_PREFIX, sizeof(TEST_PREFIX) - 1) != 0) {
+    } else if (strncmp(variable, TEST_PREFIX, sizeof(TEST_PREFIX) - 1) != 0 &&
+               strncmp(variable, STRATA__LAUNCHER_VARIABLE,
+                   sizeof(STRATA__LAUNCHER_VARIABLE) - 1) != 0) {
         const char *const parts[] = {"strata: unknown option '", variable,
             "': STRATA_HELP=1 lists the options of the malloc replacement"};
         complain(parts, sizeof(parts) / sizeof(parts[0]));

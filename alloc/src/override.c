@@ -22,11 +22,13 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "decay.h"
 #include "deepbind.h"
 #include "front.h"
+#include "launcher.h"
 #include "limit.h"
 #include "options.h"
 #include "percpu.h"
@@ -56,11 +58,11 @@ __attribute__((constructor(101))) static void start(void)
         .release = libc_free, .resize = libc_realloc, .usable = libc_usable};
     struct strata__options options;
     strata__options_read(&options, environ);
+    strata__limit_set(options.limit_bytes, options.soft_limit_bytes);
     strata__region_start(!options.region      ? STRATA__REGION_PRIVATE
                          : options.region_for ? STRATA__REGION_ALL
                                               : STRATA__REGION_OWNER);
     strata__publish_all();
-    strata__limit_set(options.limit_bytes, options.soft_limit_bytes);
     if (options.cpu_tables) {
         strata__percpu_start();
     }
@@ -73,6 +75,9 @@ __attribute__((constructor(101))) static void start(void)
         strata__front_fork_prepare, strata__front_fork_parent, strata__front_fork_child);
     if (options.background) {
         strata__decay_allow_thread();
+    }
+    if (getauxval(AT_SECURE) == 0) {
+        strata__launcher_greet(environ);
     }
     errno = saved;
 }

@@ -6,6 +6,7 @@
 
 #include "central.h"
 #include "large.h"
+#include "limit.h"
 #include "metadata.h"
 #include "region.h"
 #include "units.h"
@@ -22,4 +23,5 @@ void strata__publish_all(void)
     strata__large_publish();
     strata__units_publish();
     strata__metadata_publish();
+    strata__limit_publish();
 }

@@ -17,6 +17,7 @@
 
 #include "cmd/exit_code.h"
 #include "cmd/message.h"
+#include "cmd/own_folder.h"
 
 enum { PATH_BYTES = 4096, NAME_COLUMN = 16, MOST_ARGUMENTS = 64 };
 
@@ -57,18 +58,6 @@ static int list_labs(void)
     int rc = print_buffer(&buffer);
     buffer_release(&buffer);
     return rc == 0 ? EXIT_FINE : EXIT_FAILED;
-}
-
-/* The tool's own folder, without a slash at the end; "" when it cannot be told. */
-static void own_folder(char *folder, size_t bytes)
-{
-    ssize_t length = readlink("/proc/self/exe", folder, bytes - 1);
-
-    folder[length > 0 ? length : 0] = '\0';
-    char *slash = strrchr(folder, '/');
-    if (slash != NULL) {
-        *slash = '\0';
-    }
 }
 
 /* path becomes the program of lab below folder, and whether it can be run is returned. */

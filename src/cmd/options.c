@@ -64,9 +64,11 @@ const struct option_row option_table[] = {
     {"capture", VALUE_CAPTURE, "FILE", OPTION_CAPTURE, "also store the facts in FILE"},
     {"output", 'o', "FILE", OPTION_OUTPUT, "where to write; - is standard output"},
     {"check", VALUE_CHECK, NULL, OPTION_CHECK,
-        "exit with 1 when a figure differs that must not"},
-    {"limit", VALUE_TEXT + TEXT_LIMIT, "SIZE", OPTION_PLAN | OPTION_BENCH,
-        "plan for, or bench in, so much memory (512M, 2G)"},
+        "lab: exit with 1 when a figure differs; run: with 125 unless it acts"},
+    {"limit", VALUE_TEXT + TEXT_LIMIT, "SIZE", OPTION_PLAN | OPTION_BENCH | OPTION_RUN,
+        "plan for, bench in, or hold so much memory (512M, 2G)"},
+    {"soft-limit", VALUE_TEXT + TEXT_SOFT_LIMIT, "SIZE", OPTION_RUN,
+        "above this, give back what is free at once"},
     {"memory-limit", VALUE_TEXT + TEXT_MEMORY_LIMIT, "SIZE", OPTION_PLAN,
         "memory_limit of a request, when the heaps do not tell it"},
     {"others", VALUE_TEXT + TEXT_OTHERS, "SIZE", OPTION_PLAN,
@@ -345,7 +347,9 @@ int options_parse(
     fill_long_options(long_options);
     opterr = 0;
     optind = 1;
-    while ((value = getopt_long(argc, argv, ":ho:", long_options, NULL)) != -1) {
+    /* The options behind a command's name are the command's. */
+    const char *letters = (command->options & OPTION_RUN) != 0 ? "+:ho:" : ":ho:";
+    while ((value = getopt_long(argc, argv, letters, long_options, NULL)) != -1) {
         if (value == '?' || value == ':') {
             return refuse(options, value, argv);
         }

@@ -34,6 +34,7 @@ enum option_bit {
     OPTION_RECORD = 1 << 26,
     OPTION_AT = 1 << 27,
     OPTION_SPAN = 1 << 28,
+    OPTION_RUN = 1 << 29, /* the arguments are a command with options of its own */
 };
 
 /* What is told of one option, in help, manual pages and completions. */
@@ -58,6 +59,7 @@ enum color_choice { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 /* Options whose text the command itself understands. */
 enum option_text {
     TEXT_LIMIT,
+    TEXT_SOFT_LIMIT,
     TEXT_MEMORY_LIMIT,
     TEXT_OTHERS,
     TEXT_RESERVE,
@@ -105,7 +107,7 @@ struct options {
     bool json;
     bool exact_bytes;
     bool all;
-    bool check; /* lab: figures that must agree decide the exit code */
+    bool check; /* lab: figures that must agree decide the exit code; run: see there */
     enum color_choice color;
     int width;                     /* 0: ask the terminal */
     int fail_on;                   /* enum severity, -1: never */

@@ -19,11 +19,12 @@
 #include "cmd/cmd_plan.h"
 #include "cmd/cmd_record.h"
 #include "cmd/cmd_rules.h"
+#include "cmd/cmd_run.h"
 #include "cmd/options.h"
 
 enum {
     LOOK = OPTION_JSON | OPTION_BYTES | OPTION_ALL | OPTION_COLOR | OPTION_WIDTH,
-    ANY_NUMBER_OF_ARGUMENTS = 64,
+    ANY_NUMBER_OF_ARGUMENTS = 1 << 20,
 };
 
 const struct command command_table[] = {
@@ -109,6 +110,34 @@ const struct command command_table[] = {
         "  strata explain day.db --at 14:05",
         OPTION_OUTPUT | OPTION_ROOT | OPTION_JSON | OPTION_EVERY | OPTION_RECORD, 1,
         ANY_NUMBER_OF_ARGUMENTS, cmd_record},
+    {"run", "[--] COMMAND [ARGUMENT...]",
+        "run a command on strata's malloc; layers on exit",
+        "Starts COMMAND with libstrata-malloc.so in LD_PRELOAD, in front of what is "
+        "there\n"
+        "already, passes signals on, and prints on standard error what the command's\n"
+        "malloc held when it ended. Children of the command use the same malloc; the\n"
+        "figures are those of COMMAND alone.\n"
+        "\n"
+        "  strata run -- python3 script.py\n"
+        "  strata run --limit 512M -- mariadbd --datadir /tmp/d\n"
+        "  strata run --check -- php8.2 --version\n"
+        "\n"
+        "SIZE is bytes, or with K, M, G or T behind, or a share of the cgroup's limit "
+        "as\n"
+        "80%. Of programs on which a preload does not act (static, set-user-ID, set-\n"
+        "group-ID, with file capabilities, 32 bits, another machine, musl) it says so "
+        "and\n"
+        "runs them all the same. With --check it does not, and proves that the preload\n"
+        "acted: the library was at work in the command, and the command's blocks were "
+        "its.\n"
+        "\n"
+        "The exit code is COMMAND's, 128 + N when signal N ended it; 125 with --check "
+        "when\n"
+        "the preload does not act, and when the library is not installed; 126 when "
+        "COMMAND\n"
+        "cannot be run, 127 when there is none.",
+        OPTION_RUN | OPTION_CHECK | OPTION_BYTES | OPTION_OUTPUT, 1,
+        ANY_NUMBER_OF_ARGUMENTS, cmd_run},
     {"rules", "[ID]", "what each finding means, when it speaks, what it proposes",
         "Without ID the list, with ID one rule in full.",
         LOOK & ~OPTION_BYTES & ~OPTION_ALL, 0, 1, cmd_rules},

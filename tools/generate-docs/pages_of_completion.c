@@ -19,7 +19,7 @@ struct words {
 
 static const struct words word_table[] = {
     {"[ID]", "strata rules 2>/dev/null | sed -n 's/^\\([a-z][^ ]*\\) .*/\\1/p'"},
-    {"[NAME]", "strata lab 2>/dev/null | cut -d ' ' -f 1"},
+    {"[NAME [SETTING=VALUE...]]", "strata lab 2>/dev/null | cut -d ' ' -f 1"},
     {"TARGET", "ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u"},
 };
 

@@ -1,0 +1,275 @@
+/*
+ * cmd_run.c - `strata run`: finds the library, sets the environment, and reports.
+ *
+ * The library lies in ../lib (or ../lib/MULTIARCH) from the tool when installed, and in
+ * alloc/ of the build when not; STRATA_MALLOC_LIBRARY names another. What the command's
+ * program is comes from run_program.c, the running from run_process.c, the figures from
+ * child_region.c.
+ */
+#include "cmd/cmd_run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/descriptor.h"
+#include "base/quantity.h"
+#include "cmd/exit_code.h"
+#include "cmd/message.h"
+#include "cmd/own_folder.h"
+#include "cmd/run_process.h"
+#include "cmd/run_program.h"
+#include "facts/child_region.h"
+#include "present/safe_text.h"
+
+/* The greeting when malloc is the library's (alloc/src/launcher.h). */
+enum { MALLOC_IS_OURS = '+' };
+
+enum { SIGNAL_BASE = 128, PATH_BYTES = 4096, OUTPUT_MODE = 0666 };
+
+static const char library_variable[] = "STRATA_MALLOC_LIBRARY";
+
+static bool find_library(char path[PATH_BYTES])
+{
+    static const char *const places[] = {
+        "/../lib/libstrata-malloc.so",
+#if defined(__x86_64__)
+        "/../lib/x86_64-linux-gnu/libstrata-malloc.so",
+#elif defined(__aarch64__)
+        "/../lib/aarch64-linux-gnu/libstrata-malloc.so",
+#endif
+        "/../../alloc/libstrata-malloc.so"
+    };
+    char folder[PATH_BYTES];
+    const char *named = getenv(library_variable);
+
+    if (named != NULL) {
+        return snprintf(path, PATH_BYTES, "%s", named) < PATH_BYTES &&
+               access(path, R_OK) == 0;
+    }
+    own_folder(folder, sizeof(folder));
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        char joined[2 * PATH_BYTES];
+        (void)snprintf(joined, sizeof(joined), "%s%s", folder, places[i]);
+        if (realpath(joined, path) != NULL && access(path, R_OK) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* In front of what is there already. 0 or -errno. */
+static int set_preload(const char *library)
+{
+    const char *before = getenv("LD_PRELOAD");
+    char *value = NULL;
+
+    if (before == NULL || *before == '\0') {
+        return setenv("LD_PRELOAD", library, 1) == 0 ? 0 : -errno;
+    }
+    if (strstr(before, "libstrata-malloc.so") != NULL) {
+        return 0;
+    }
+    if (asprintf(&value, "%s:%s", library, before) < 0) {
+        return -ENOMEM;
+    }
+    int rc = setenv("LD_PRELOAD", value, 1) == 0 ? 0 : -errno;
+    free(value);
+    return rc;
+}
+
+static bool is_size(const char *text)
+{
+    size_t digits = strspn(text, "0123456789");
+
+    return digits > 0 &&
+           (text[digits] == '\0' ||
+               (strchr("KMGT%", text[digits]) != NULL && text[digits + 1] == '\0'));
+}
+
+static int set_size(const char *option, const char *variable, const char *size)
+{
+    if (size == NULL) {
+        return 0;
+    }
+    if (!is_size(size)) {
+        complain("%s takes a size such as 512M or 80%%, not '%s'", option, size);
+        return EXIT_USAGE;
+    }
+    if (setenv(variable, size, 1) != 0) {
+        complain("cannot set '%s': %s", variable, strerror(errno));
+        return EXIT_FAILED;
+    }
+    return 0;
+}
+
+static int prepare(const struct options *options)
+{
+    char library[PATH_BYTES];
+
+    int code = set_size("--limit", "STRATA_LIMIT", options->texts[TEXT_LIMIT]);
+    if (code == 0) {
+        code = set_size(
+            "--soft-limit", "STRATA_SOFT_LIMIT", options->texts[TEXT_SOFT_LIMIT]);
+    }
+    if (code != 0) {
+        return code;
+    }
+    if (!find_library(library)) {
+        complain("cannot find 'libstrata-malloc.so' beside the program; install it, or "
+                 "name it in %s",
+            library_variable);
+        return EXIT_NOT_ACTING;
+    }
+    if (strpbrk(library, ": \t") != NULL) {
+        complain("cannot preload '%s': LD_PRELOAD takes no path with a blank or a colon",
+            library);
+        return EXIT_NOT_ACTING;
+    }
+    (void)unsetenv(library_variable); /* no option of the library */
+    int rc = set_preload(library);
+    if (rc != 0) {
+        complain("cannot set 'LD_PRELOAD': %s", strerror(-rc));
+        return EXIT_FAILED;
+    }
+    return 0;
+}
+
+static void add_row(
+    struct buffer *text, const char *name, uint64_t bytes, bool exact, const char *note)
+{
+    buffer_printf(text, "  %16s  %-10s%s%s\n", quantity_bytes(bytes, exact).text, name,
+        *note != '\0' ? "  " : "", note);
+}
+
+static void add_layers(
+    struct buffer *text, const struct run_process *process, const struct options *options)
+{
+    struct child_layers layers;
+    bool exact = options->exact_bytes;
+
+    if (child_region_read(&process->figures, &layers)) {
+        add_row(
+            text, "in use", layers.in_use_bytes, exact, "blocks not freed at the end");
+        add_row(text, "kept", layers.cached_bytes, exact, "free blocks, ready on a CPU");
+        add_row(text, "free", layers.free_bytes, exact, "pages that may be resident");
+        add_row(text, "books", layers.descriptor_bytes, exact, "descriptors and tables");
+        add_row(text, "held", layers.held_bytes, exact, "the sum, when it ended");
+        add_row(text, "peak held", layers.peak_held_bytes, exact, "");
+    } else {
+        buffer_append_text(text, "                 -  held        no figures: the malloc "
+                                 "replacement was not at work\n");
+    }
+    add_row(text, "peak RSS", (uint64_t)process->usage.ru_maxrss * 1024, exact,
+        "of the whole process, or of the largest it waited for");
+    if (layers.limit_bytes != 0) {
+        buffer_printf(text, "  limit %s: %llu requests refused, %llu times given back\n",
+            quantity_bytes(layers.limit_bytes, exact).text,
+            (unsigned long long)layers.refused, (unsigned long long)layers.purges);
+    }
+}
+
+static int report(const struct run_process *process, const struct options *options)
+{
+    struct buffer text;
+    int rc = 0;
+
+    buffer_init(&text);
+    buffer_append_text(&text, "strata run: ");
+    safe_text_append(&text, options->arguments[0], false);
+    if (WIFSIGNALED(process->status)) {
+        buffer_printf(&text, " ended by signal %d", WTERMSIG(process->status));
+    } else {
+        buffer_printf(&text, " ended with %d", WEXITSTATUS(process->status));
+    }
+    buffer_printf(
+        &text, " after %s\n", quantity_microseconds(process->microseconds).text);
+    add_layers(&text, process, options);
+    int file = STDERR_FILENO;
+    if (options->output != NULL) {
+        file =
+            open(options->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, OUTPUT_MODE);
+        rc = file < 0 ? -errno : 0;
+    }
+    if (rc == 0) {
+        rc = descriptor_write_all(file, text.data, text.length_bytes);
+    }
+    if (options->output != NULL && file >= 0) {
+        (void)close(file);
+    }
+    if (rc != 0) {
+        complain("cannot write '%s': %s",
+            options->output != NULL ? options->output : "standard error", strerror(-rc));
+    }
+    buffer_release(&text);
+    return rc;
+}
+
+/* Why the preload did not act, as far as can be told from outside; NULL: it did. */
+static const char *why_not(const struct run_process *process)
+{
+    struct child_layers layers;
+
+    if (process->greeting == 0) {
+        return "the library did not start in it";
+    }
+    if (process->greeting != MALLOC_IS_OURS) {
+        return "the program brings its own malloc, which the loader finds first";
+    }
+    if (!process->figures.preloaded || !child_region_read(&process->figures, &layers)) {
+        return "the library is not among its mappings, or has no figures";
+    }
+    return NULL;
+}
+
+static int check(const struct run_process *process, const char *name)
+{
+    const char *why = why_not(process);
+
+    if (why == NULL) {
+        return 0;
+    }
+    complain("the preload did not act on '%s': %s", name, why);
+    return EXIT_NOT_ACTING;
+}
+
+static int exit_code_from(int status)
+{
+    return WIFSIGNALED(status) ? SIGNAL_BASE + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int cmd_run(const struct options *options)
+{
+    const char *name = options->arguments[0];
+    struct run_program program;
+    struct run_process process;
+
+    int code = prepare(options);
+    if (code != 0) {
+        return code;
+    }
+    run_program_look(name, &program);
+    bool acts = program.reason[0] == '\0';
+    if (!acts) {
+        complain("the preload will not act: %s", program.reason);
+        if (options->check) {
+            return EXIT_NOT_ACTING;
+        }
+    }
+    int rc = run_process(options->arguments, acts, &process);
+    if (rc != 0) {
+        complain("cannot run '%s': %s", name, strerror(-rc));
+        return rc == -ENOENT ? EXIT_NO_COMMAND : EXIT_CANNOT_RUN;
+    }
+    (void)report(&process, options);
+    code = exit_code_from(process.status);
+    if (options->check && check(&process, name) != 0) {
+        code = EXIT_NOT_ACTING;
+    }
+    child_region_release(&process.figures);
+    return code;
+}

@@ -1,0 +1,167 @@
+# `strata run`: the command's own exit, what it says of programs that no preload reaches.
+load helper
+
+# A file that looks like a program; offset 4: class, 18: machine.
+forge() {
+    cp "$(readlink -f /bin/true)" "$1"
+    chmod 755 "$1"
+}
+
+poke() {
+    printf "$3" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+
+@test "the exit code is the command's" {
+    expect 0 "$STRATA" run -- true
+    expect 7 "$STRATA" run sh -c 'exit 7'
+    expect 137 "$STRATA" run sh -c 'kill -9 $$'
+    has "$errors" "ended by signal 9"
+    expect 127 "$STRATA" run no-such-command-here
+    has "$errors" "cannot run 'no-such-command-here'"
+    expect 126 "$STRATA" run ./stdout
+    expect 2 "$STRATA" run
+}
+
+@test "output and options of the command are its own" {
+    expect 0 "$STRATA" run printf '%s-' --check -o a
+    [ "$output" = '--check--o-a-' ]
+    expect 0 "$STRATA" run -o layers -- sh -c 'echo out; echo err >&2'
+    [ "$output" = out ]
+    [ "$errors" = err ]
+    has "$(cat layers)" "peak held"
+}
+
+@test "the layers are those of the malloc replacement" {
+    expect 0 "$STRATA" run --bytes -- /usr/bin/python3 -c 'x = [bytes(1 << 20) for i in range(20)]'
+    peak=$(awk '$3 == "peak" && $4 == "held" {print $1}' stderr)
+    [ "$peak" -gt 20971520 ]
+    sum=$(awk '$3 ~ /^(in|kept|free|books)$/ {s += $1} END {print s}' stderr)
+    [ "$sum" = "$(awk '$3 == "held" {print $1}' stderr)" ]
+}
+
+@test "a limit is passed on, refuses, and is reported" {
+    expect 1 "$STRATA" run --limit 64M -- /usr/bin/python3 -c 'x = [bytes(1 << 20) for i in range(200)]'
+    has "$errors" MemoryError
+    has "$errors" "limit 64.0 MiB: "
+    lacks "$errors" " 0 requests refused"
+    expect 0 "$STRATA" run --soft-limit 32M -- /usr/bin/python3 -c 'x = [bytes(1 << 20) for i in range(200)]'
+    expect 2 "$STRATA" run --limit 64MB -- true
+    has "$errors" "'64MB'"
+}
+
+@test "an existing preload stays behind ours" {
+    LD_PRELOAD=libc.so.6 expect 0 "$STRATA" run -- printenv LD_PRELOAD
+    [[ $output == */libstrata-malloc.so:libc.so.6 ]]
+}
+
+@test "the command gets no descriptor and no variable of ours" {
+    expect 0 "$STRATA" run -- sh -c 'ls -l /proc/$$/fd; env'
+    has "$output" "/dev/null"
+    lacks "$output" "socket:"
+    lacks "$output" "signalfd"
+    lacks "$output" "STRATA_RUN"
+}
+
+@test "--check proves that the preload acted, however short the command" {
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        expect 0 "$STRATA" run --check -- true
+    done
+    STRATA_MALLOC_LIBRARY=/nonexistent expect 125 "$STRATA" run --check -- true
+    has "$errors" "cannot find 'libstrata-malloc.so'"
+}
+
+@test "a library of that name which is not ours proves nothing" {
+    mkdir other
+    cp /lib/x86_64-linux-gnu/libm.so.6 other/libstrata-malloc.so
+    STRATA_MALLOC_LIBRARY=$PWD/other/libstrata-malloc.so expect 125 "$STRATA" run --check -- true
+    has "$errors" "did not start in it"
+}
+
+@test "a program with its own malloc is found out" {
+    cat >own.c <<'END'
+#include <stddef.h>
+static char memory[1 << 20];
+static size_t used;
+void *malloc(size_t n) { used += (n + 15) & ~15UL; return memory + used - ((n + 15) & ~15UL); }
+void *calloc(size_t n, size_t m) { return malloc(n * m); }
+void *realloc(void *p, size_t n) { (void)p; return malloc(n); }
+void free(void *p) { (void)p; }
+int main(void) { return malloc(10) == NULL; }
+END
+    gcc -rdynamic -fno-builtin -o own own.c
+    expect 0 "$STRATA" run -- ./own
+    expect 125 "$STRATA" run --check -- ./own
+    has "$errors" "brings its own malloc"
+}
+
+@test "a static program is recognised, and run" {
+    printf 'int main(void) { return 3; }' >static.c
+    gcc -static -o static static.c
+    expect 3 "$STRATA" run -- ./static
+    has "$errors" "'./static' is linked statically"
+    expect 125 "$STRATA" run --check -- ./static
+    lacks "$errors" "ended with"
+}
+
+@test "scripts are followed to their interpreters, through env as well" {
+    printf 'int main(void) { return 3; }' >static.c
+    gcc -static -o static static.c
+    printf '#!%s/static\n' "$PWD" >script
+    printf '#!/usr/bin/env -S A=1 static x\n' >through-env
+    chmod +x script through-env
+    export PATH=$PWD:$PATH
+    expect 125 "$STRATA" run --check -- ./script
+    has "$errors" "/static' is linked statically"
+    expect 125 "$STRATA" run --check -- through-env
+    has "$errors" "/static' is linked statically"
+    printf '#!/bin/sh\nexit 5\n' >plain
+    chmod +x plain
+    expect 5 "$STRATA" run --check -- ./plain
+}
+
+@test "set-user-ID, other classes, machines and musl are recognised" {
+    forge bits
+    poke bits 4 '\001'
+    forge machine
+    poke machine 18 '\363\000'
+    forge musl
+    offset=$(grep -abo -m1 '/lib64/ld-linux-x86-64.so.2' musl | head -n 1 | cut -d: -f1)
+    poke musl "$offset" '/lib/ld-musl-x86_64.so.1\000'
+    forge truncated
+    truncate -s 70 truncated
+    expect 125 "$STRATA" run --check -- ./bits
+    has "$errors" "32-bit"
+    expect 125 "$STRATA" run --check -- ./machine
+    has "$errors" "another machine (ELF number 243)"
+    expect 125 "$STRATA" run --check -- ./musl
+    has "$errors" "linked to musl"
+    expect 127 "$STRATA" run --check -- ./truncated # sh takes it for a script
+}
+
+@test "a set-user-ID program of another user is recognised" {
+    [ "$(id -u)" -eq 0 ] || { echo "needs root to make such a program" >&2; false; }
+    place=$(mktemp -d)
+    chmod 755 "$place"
+    cp "$(readlink -f /bin/true)" "$place/su"
+    chown 65534 "$place/su"
+    chmod 4755 "$place/su"
+    expect 125 "$STRATA" run --check -- "$place/su"
+    has "$errors" "set-user-ID"
+    chown 0:65534 "$place/su"
+    chmod 2755 "$place/su"
+    expect 125 "$STRATA" run --check -- "$place/su"
+    has "$errors" "set-group-ID"
+    rm -r "$place"
+}
+
+@test "signals are passed on, the command decides" {
+    "$STRATA" run -o layers -- sh -c 'trap "echo got; exit 9" TERM; echo ready; while :; do sleep 0.05; done' >out 2>&1 3>&- &
+    pid=$!
+    started+=("$pid")
+    wait_for grep -q ready out
+    kill -TERM "$pid"
+    code=0
+    wait "$pid" || code=$?
+    [ "$code" -eq 9 ]
+    grep -q got out
+}
