@@ -9,8 +9,8 @@
 #include "facts/mysql_client.h"
 
 #include <errno.h>
-#include <pwd.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -129,10 +129,10 @@ static bool try_connect(struct client *client, const struct mysql_credentials *a
 /* The name that the system has for us; what unix_socket and auth_socket ask for. */
 static void set_system_user(struct mysql_credentials *credentials)
 {
-    const struct passwd *entry = geteuid() == 0 ? NULL : getpwuid(geteuid());
+    const char *name = geteuid() == 0 ? "root" : getenv("USER");
 
     (void)snprintf(credentials->user, sizeof(credentials->user), "%s",
-        entry != NULL ? entry->pw_name : "root");
+        name != NULL ? name : "nobody");
 }
 
 static bool was_denied(const struct client *client)

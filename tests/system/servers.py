@@ -171,8 +171,9 @@ class MariaConnection:
 
 
 @contextlib.contextmanager
-def mariadb(*options):
-    """mariadbd with a data folder of its own; see MariaConnection."""
+def mariadb(*options, own_mounts=None):
+    """mariadbd with a data folder of its own; see MariaConnection. With own_mounts, a folder which
+    only it sees the content of, and no wait for its socket there."""
     server = program("mariadbd", "mariadb-server-core")
     install = program("mariadb-install-db", "mariadb-server-core")
     with folder() as home:
@@ -182,11 +183,17 @@ def mariadb(*options):
              "--skip-test-db", "--user=root"], capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise AssertionError(f"mariadb-install-db failed: {done.stdout}{done.stderr}")
-        with open(os.path.join(home, "log"), "wb") as log, running(
-                [server, "--no-defaults", f"--datadir={data}", f"--socket={path}", "--user=root",
-                 "--skip-networking", f"--pid-file={home}/pid", *options],
-                stdout=log, stderr=log) as process:
-            wait_until(lambda: connects(path), "mariadbd", process)
+        # A server that starts removes the temporary tables which it finds in its tmpdir.
+        command = [server, "--no-defaults", f"--datadir={data}", f"--socket={path}", "--user=root",
+                   "--skip-networking", f"--pid-file={home}/pid", f"--tmpdir={home}", *options]
+        if own_mounts is not None:
+            command = ["unshare", "-m", "sh", "-c", f'mount -t tmpfs none {own_mounts} && exec "$@"', "sh",
+                       *command]
+        with open(os.path.join(home, "log"), "wb") as log, running(command, stdout=log, stderr=log) as process:
+            if own_mounts is None:
+                wait_until(lambda: connects(path), "mariadbd", process)
+            else:
+                wait_until(lambda: os.path.exists(f"{home}/pid"), "mariadbd", process)
             yield Server(process, path)
 
 
