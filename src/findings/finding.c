@@ -54,26 +54,65 @@ static int compare_findings(const void *left, const void *right)
     return (a->pid > b->pid) - (a->pid < b->pid);
 }
 
-int findings_run(const struct snapshot *snapshot, struct finding_list *list)
+/* What a rule has added since first is its own; a rule that failed empties the list. */
+static int take(
+    struct finding_list *list, const struct rule *rule, size_t first, int error)
+{
+    if (error != 0) {
+        finding_list_release(list);
+        return error;
+    }
+    for (size_t i = first; i < list->count; i++) {
+        list->items[i].rule = rule;
+    }
+    return 0;
+}
+
+static void begin(struct finding_list *list)
 {
     *list = (struct finding_list){.items = NULL};
     region_init(&list->region, FINDINGS_MAX_BYTES);
-    for (const struct rule *rule = rule_table; rule->id != NULL; rule++) {
-        const size_t first = list->count;
-        const int error = rule->run(snapshot, list);
+}
 
-        if (error != 0) {
-            finding_list_release(list);
-            return error;
-        }
-        for (size_t i = first; i < list->count; i++) {
-            list->items[i].rule = rule;
-        }
-    }
+static void sort(struct finding_list *list)
+{
     if (list->count > 1) {
         qsort(list->items, list->count, sizeof(*list->items), compare_findings);
     }
-    return 0;
+}
+
+int findings_run(const struct snapshot *snapshot, struct finding_list *list)
+{
+    int error = 0;
+
+    begin(list);
+    for (const struct rule *rule = rule_table; error == 0 && rule->id != NULL; rule++) {
+        const size_t first = list->count;
+        if (rule->run != NULL) {
+            error = take(list, rule, first, rule->run(snapshot, list));
+        }
+    }
+    sort(list);
+    return error;
+}
+
+int findings_run_courses(
+    const struct course *courses, size_t count, struct finding_list *list)
+{
+    int error = 0;
+
+    begin(list);
+    for (size_t i = 0; i < count; i++) {
+        for (const struct rule *rule = rule_table; error == 0 && rule->id != NULL;
+             rule++) {
+            const size_t first = list->count;
+            if (rule->run_course != NULL) {
+                error = take(list, rule, first, rule->run_course(&courses[i], list));
+            }
+        }
+    }
+    sort(list);
+    return error;
 }
 
 void finding_list_release(struct finding_list *list)

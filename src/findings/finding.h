@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/region.h"
+#include "model/course.h"
 #include "model/snapshot.h"
 
 enum severity { SEVERITY_INFO, SEVERITY_WARN, SEVERITY_CRITICAL, SEVERITY_COUNT };
@@ -64,6 +65,8 @@ struct rule {
     const char *fix;       /* what it proposes, in general */
     const char *text;      /* a paragraph: why it happens, when it does not matter */
     int (*run)(const struct snapshot *snapshot, struct finding_list *list);
+    /* Instead of run: looks at how one subject of a recording went. */
+    int (*run_course)(const struct course *course, struct finding_list *list);
 };
 
 /* The one table of rules, in the order of docs/findings.md; ends with id NULL. */
@@ -74,6 +77,10 @@ const struct rule *rule_find(const char *id);
 
 /* Runs every rule of the table. Pure. 0 or -ENOMEM (then nothing needs a release). */
 int findings_run(const struct snapshot *snapshot, struct finding_list *list);
+
+/* The same for the rules on time, over all courses of a recording. */
+int findings_run_courses(
+    const struct course *courses, size_t count, struct finding_list *list);
 void finding_list_release(struct finding_list *list);
 
 /*

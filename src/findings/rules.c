@@ -16,6 +16,7 @@
 #include "findings/fpm.h"
 #include "findings/glibc.h"
 #include "findings/group.h"
+#include "findings/growth.h"
 #include "findings/mysql.h"
 #include "findings/mysql_schema.h"
 #include "findings/php.h"
@@ -577,6 +578,41 @@ const struct rule rule_table[] = {
             "The page shows the peak of real of the last request, which includes chunks "
             "that were cached before it, and 0 for a worker that is busy.",
         .run = rule_fpm_status_memory,
+    },
+    {
+        .id = "growth-leak",
+        .title = "memory grows and does not slow down",
+        .needs = "a recording of at least 12 ticks: resident memory, requests served",
+        .threshold =
+            "warn: 4 MiB and 5 % more than at the start, a robust slope in the second "
+            "half that is at least half of the whole's, rising with 99 % confidence; "
+            "critical: the limit is met within a day at this pace",
+        .evidence = "first, last: median of the first and last tenth; per_hour, "
+                    "per_thousand_requests: slope of the second half",
+        .fix =
+            "compare the layers of two captures: what grows is in use, or free and kept",
+        .text =
+            "Larger than at the start is no leak: caches fill, pools warm up, workers "
+            "load code. Those grow with the logarithm of the requests and stop; a leak "
+            "grows with the requests themselves. So the slope is judged where the first "
+            "half is over, by requests when the service counts them, else by time. "
+            "A recording that ends while the service still warms up is called unclear.",
+        .run_course = rule_growth_leak,
+    },
+    {
+        .id = "growth-plateau",
+        .title = "memory grew and has stopped, or slows down",
+        .needs = "a recording of at least 12 ticks: resident memory, requests served",
+        .threshold =
+            "info: 4 MiB and 5 % more than at the start, and a slope in the "
+            "second half of at most a quarter of the whole's; or a course that is "
+            "straight over the logarithm",
+        .evidence = "as of growth-leak",
+        .fix = "none: plan with the level that was reached",
+        .text = "The state after the first load is the one to compare with, not the cold "
+                "start. A second load of the same kind that raises the level again by as "
+                "much would be a leak.",
+        .run_course = rule_growth_plateau,
     },
     {.id = NULL},
 };

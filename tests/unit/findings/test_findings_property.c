@@ -59,7 +59,7 @@ static void promises_hold_for_any_facts(void **state)
     }
     /* A rule that never speaks here is not tested here. */
     for (size_t i = 0; rule_table[i].id != NULL; i++) {
-        if (spoken[i] == 0) {
+        if (rule_table[i].run != NULL && spoken[i] == 0) {
             fail_msg("no random facts made '%s' speak", rule_table[i].id);
         }
     }
