@@ -14,7 +14,7 @@ enum {
     RESULT_MAX_RUNS = 32,
     RESULT_MAX_ROWS = 16,
     RESULT_NAME_BYTES = 64,
-    RESULT_TEXT_BYTES = 600,
+    RESULT_TEXT_BYTES = 1100, /* more than an error has */
     RESULT_PLOT_POINTS = 240,
 };
 

@@ -107,9 +107,9 @@ static void a_name_of_one_service_is_a_pool(void **state)
 static void strangers_of_one_name_are_listed(void **state)
 {
     assert_refused(*state, "redis-server", -EEXIST,
-        "500 (redis-server, redis-server.service), 501 (redis-server, "
-        "redis-cache.service)");
-    assert_refused(*state, "redis-check-rdb", -EEXIST, "500 (");
+        "500 redis-server, 11.7 MiB, redis-server.service: /usr/bin/redis-server\n"
+        "  501 redis-server, 11.7 MiB, redis-cache.service: ");
+    assert_refused(*state, "redis-check-rdb", -EEXIST, "  500 ");
     /* Two of one login session: a session is no service. */
     assert_refused(*state, "sleep", -EEXIST, "810 (sleep, session-3.scope), 811 (");
 }
