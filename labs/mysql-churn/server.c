@@ -105,10 +105,11 @@ void server_start(struct server *server, const struct server_way *way)
 {
     char data[OPTION_BYTES], socket[OPTION_BYTES], pid_file[OPTION_BYTES];
     char cache[OPTION_BYTES], cap[OPTION_BYTES], preload[OPTION_BYTES];
+    char temporary[OPTION_BYTES]; /* a server that starts empties it of such tables */
     char *environment[3] = {NULL};
     size_t variables = 0;
     const char *const arguments[] = {"mariadbd", "--no-defaults", data, socket, pid_file,
-        cache, "--user=root", "--skip-networking", "--skip-log-bin",
+        cache, temporary, "--user=root", "--skip-networking", "--skip-log-bin",
         "--max-connections=151", "--performance-schema=ON",
         "--performance-schema-instrument=memory/%=ON",
         "--innodb-flush-log-at-trx-commit=0", NULL};
@@ -118,6 +119,7 @@ void server_start(struct server *server, const struct server_way *way)
     (void)snprintf(data, sizeof(data), "--datadir=%s", server->data);
     (void)snprintf(socket, sizeof(socket), "--socket=%s", server->socket);
     (void)snprintf(pid_file, sizeof(pid_file), "--pid-file=%s/pid", server->folder);
+    (void)snprintf(temporary, sizeof(temporary), "--tmpdir=%s", server->folder);
     (void)snprintf(
         cache, sizeof(cache), "--thread-cache-size=%lld", (long long)way->thread_cache);
     if (way->arena_max != NULL) {
