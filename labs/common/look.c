@@ -74,7 +74,7 @@ void look_take(struct look *look, json_t *report)
         .arenas = LAB_UNKNOWN,
         .retained = LAB_UNKNOWN,
     };
-    if (glibc != NULL) {
+    if (json_array_size(json_object_get(glibc, "arenas")) > 0) {
         take_arenas(look, glibc);
     }
     if (look->resident == LAB_UNKNOWN) {

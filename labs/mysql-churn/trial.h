@@ -45,7 +45,7 @@ const char *way_name(enum way way);
  * The load comes in bursts, with all clients gone in between. The first ones fill what there is
  * to fill and do not count.
  */
-enum { TRIAL_BURSTS = 6, TRIAL_FILLING_BURSTS = 2 };
+enum { TRIAL_BURSTS = 8, TRIAL_FILLING_BURSTS = 4 };
 
 /*
  * Starts the server in this way, warms it up, drives the views (so many in all bursts
