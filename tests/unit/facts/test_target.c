@@ -111,7 +111,7 @@ static void strangers_of_one_name_are_listed(void **state)
         "  501 redis-server, 11.7 MiB, redis-cache.service: ");
     assert_refused(*state, "redis-check-rdb", -EEXIST, "  500 ");
     /* Two of one login session: a session is no service. */
-    assert_refused(*state, "sleep", -EEXIST, "810 (sleep, session-3.scope), 811 (");
+    assert_refused(*state, "sleep", -EEXIST, "810 sleep, 1.1 MiB, session-3.scope");
 }
 
 static void a_pool_has_its_workers_and_its_master(void **state)
