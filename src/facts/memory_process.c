@@ -5,7 +5,11 @@
  * /proc/PID/mem is bound to the address space that was there when it was opened, so neither
  * a reused pid nor an execve can slip in, and small reads cost less (1.1 us against 1.4 us);
  * process_vm_readv(2) needs no copy through a kernel page, so large reads are a third faster
- * (measured on Linux 6.18). Large reads use the second, and the caller's
+ * (measured on Linux 6.18). But since 5.19 the call gives the target its own copy of each
+ * anonymous page that it shares with its parent or siblings: process_vm_rw() pins pages
+ * (FOLL_PIN), and a pinned anonymous page must be exclusive (gup_must_unshare(), mm/gup.c). A
+ * pool of 20 forked workers grew from 23 to 61 MiB by being looked at. /proc/PID/mem does not
+ * pin. So the call is for large reads of pages that nobody else maps, and the caller's
  * process_folder_check() afterwards guards them. Both may copy less than asked when the range
  * is partly unmapped, without an error: the count is compared.
  */
@@ -15,7 +19,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { LARGE_READ_BYTES = 32 << 10 };
+enum { LARGE_READ_BYTES = 32 << 10, BATCH_PAGES = 256 };
 
 static int read_by_call(
     struct memory_process *process, uint64_t address, void *data, size_t bytes)
@@ -56,11 +60,35 @@ static int read_by_file(
     return 0;
 }
 
+/* Every page of the range is of a file or mapped by this process alone. */
+static bool is_unshared(struct memory_process *process, uint64_t address, size_t bytes)
+{
+    const uint64_t page = process->memory.page_bytes;
+    const uint64_t end = address + bytes;
+    uint8_t bits[BATCH_PAGES];
+
+    for (uint64_t at = address / page * page; at < end;) {
+        const uint64_t left = (end - at + page - 1) / page;
+        const size_t count = left < BATCH_PAGES ? (size_t)left : BATCH_PAGES;
+        if (pagemap_bits(&process->pagemap, at, count, bits) != 0) {
+            return false;
+        }
+        for (size_t i = 0; i < count; i++) {
+            if ((bits[i] & (PAGE_FILE | PAGE_EXCLUSIVE)) == 0) {
+                return false;
+            }
+        }
+        at += count * page;
+    }
+    return true;
+}
+
 static int read_memory(struct memory *memory, uint64_t address, void *data, size_t bytes)
 {
     struct memory_process *process = (struct memory_process *)(void *)memory;
 
-    if (process->use_readv && bytes >= LARGE_READ_BYTES) {
+    if (process->use_readv && bytes >= LARGE_READ_BYTES &&
+        is_unshared(process, address, bytes)) {
         int rc = read_by_call(process, address, data, bytes);
         if (rc != -ENOSYS && rc != -EPERM) {
             return rc;

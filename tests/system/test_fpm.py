@@ -132,5 +132,18 @@ class Fpm(unittest.TestCase):
         self.assertTrue(all(b"ready" in answer for answer in answers))
 
 
+class Untouched(unittest.TestCase):
+    def test_r_reading_gives_no_worker_its_own_copy(self):
+        """Pages that workers share with their master are still shared after a look."""
+        with servers.php_fpm(WORK, workers=6) as server:
+            workers = servers.children(server.pid)
+            before = [tool.rollup(pid)["Private_Dirty"] for pid in workers]
+            for _ in range(3):
+                tool.run("explain", f"pool:{server.pid}", "--json")
+            after = [tool.rollup(pid)["Private_Dirty"] for pid in workers]
+            print(f"  private before {sum(before)}, after three looks {sum(after)}")
+            self.assertEqual(before, after)
+
+
 if __name__ == "__main__":
     unittest.main()
