@@ -6,7 +6,7 @@ DESTDIR ?=
 WITHOUT_TESTS = -DSTRATA_TESTS=OFF -DBUILD_TESTING=OFF
 WITH_TESTS = -DSTRATA_TESTS=ON -DBUILD_TESTING=ON
 
-.PHONY: all test test-matrix packages test-packages test-aarch64 demo fuzz bench bench-malloc install clean format tidy check-all
+.PHONY: all test test-matrix packages test-packages test-aarch64 test-kernel demo fuzz bench bench-malloc install clean format tidy check-all
 
 # The program and the libraries, as users get them, in build/release.
 all:
@@ -37,6 +37,11 @@ test-packages:
 test-aarch64:
 	tools/setup build matrix
 	tools/test-aarch64
+
+# The tool on a kernel of its own, in qemu: cgroup v2, swap, Yama.
+test-kernel:
+	tools/setup build matrix
+	tools/test-kernel
 
 # The main job on real input: before, predicted, after.
 demo:

@@ -209,8 +209,11 @@ static int read_hybrid_pressure(
     close(fd);
     if (rc == 0) {
         const char *text = buffer_text(&reader->scratch);
-        cgroup->values[CGROUP_FACT_PRESSURE_SOME] = pressure_total(text, "some");
-        cgroup->values[CGROUP_FACT_PRESSURE_FULL] = pressure_total(text, "full");
+        const enum cgroup_fact ids[] = {CGROUP_FACT_PRESSURE_SOME,
+            CGROUP_FACT_PRESSURE_FULL, CGROUP_FACT_PRESSURE_MINUTE};
+        for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+            cgroup->values[ids[i]] = pressure_of_key(text, cgroup_fact_table[ids[i]].key);
+        }
     }
     return rc == -ENOMEM ? rc : 0;
 }

@@ -113,7 +113,7 @@ static struct fact parse_value(const char *text, const char *file, const char *k
         return slice_is(all, "max\n") ? (struct fact){.state = FACT_ABSENT}
                                       : parse_number(all);
     }
-    return strcmp(file, "memory.pressure") == 0 ? pressure_total(text, key)
+    return strcmp(file, "memory.pressure") == 0 ? pressure_of_key(text, key)
                                                 : parse_keyed(text, key);
 }
 

@@ -1,5 +1,6 @@
 /*
- * cgroup.c - the distance to the limit, measured by what cannot be reclaimed.
+ * cgroup.c - the distance to the limit, measured by what cannot be reclaimed, and the time
+ * that is lost in reclaim.
  *
  * The kernel compares usage with the limit, reclaims page cache and kernel objects first,
  * and kills only when that does not help (mm/memcontrol.c, try_charge_memcg). So usage
@@ -18,9 +19,13 @@
 #include "model/known.h"
 
 enum {
-    NEAR_PERCENT = 75,     /* of the limit: not reclaimable */
-    CRITICAL_PERCENT = 90, /* the same */
-    USAGE_PERCENT = 90,    /* usage, page cache included */
+    NEAR_PERCENT = 75,      /* of the limit: not reclaimable */
+    CRITICAL_PERCENT = 90,  /* the same */
+    USAGE_PERCENT = 90,     /* usage, page cache included */
+    STALL_INFO_PERCENT = 1, /* of the last minute: a task waited for memory */
+    STALL_WARN_PERCENT = 10,
+    MINUTE_MICROSECONDS = 60 * 1000000,
+    FULL_PERCENT = 95,     /* of memory.high or the limit: it is what makes them wait */
     ADVISED_PERCENT = 125, /* of what cannot be reclaimed: the limit that is proposed */
 };
 
@@ -141,17 +146,16 @@ static void add_nearest(
     }
 }
 
-/* A limit with room above what is needed now, in whole MiB. */
-static const char *limit_fix(struct finding_list *list, const struct snapshot *snapshot,
-    const struct closeness *close)
+/* A bound with room above what is needed now, in whole MiB. */
+static const char *bound_fix(struct finding_list *list, const struct snapshot *snapshot,
+    const char *property, uint64_t needed)
 {
     const uint64_t mib =
-        (uint64_t)((double)close->firm * ADVISED_PERCENT / 100.0 / (double)FINDING_MIB) +
-        1;
+        (uint64_t)((double)needed * ADVISED_PERCENT / 100.0 / (double)FINDING_MIB) + 1;
     const char *value = finding_printf(list, "%" PRIu64 "M", mib);
     const char *compose = finding_printf(list, "mem_limit: %" PRIu64 "m", mib);
 
-    return fix_property(list, snapshot, "MemoryMax", value != NULL ? value : "",
+    return fix_property(list, snapshot, property, value != NULL ? value : "",
         compose != NULL ? compose : "");
 }
 
@@ -203,9 +207,68 @@ int rule_cgroup_near_limit(const struct snapshot *snapshot, struct finding_list 
         "anonymous memory, shared memory and dirty pages stay";
     add_numbers(&finding, &close, snapshot);
     add_nearest(list, &finding, snapshot);
-    finding.fix = limit_fix(list, snapshot, &close);
+    finding.fix = bound_fix(list, snapshot, "MemoryMax", close.firm);
     finding.verify = finding_printf(list,
         "strata explain %s: headroom is larger, oom_kills does not grow",
+        fix_target(list, snapshot));
+    return finding_push(list, &finding);
+}
+
+/* The bound that makes tasks wait: the lower one that usage is at; NULL when it is at none. */
+static const char *bound_met(const struct cgroup_facts *cgroup, uint64_t *bytes)
+{
+    static const struct {
+        enum cgroup_fact fact;
+        const char *property;
+    } bounds[] = {{CGROUP_FACT_HIGH, "MemoryHigh"}, {CGROUP_FACT_LIMIT, "MemoryMax"}};
+    const uint64_t usage = value_of(cgroup, CGROUP_FACT_USAGE);
+
+    for (size_t i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++) {
+        *bytes = value_of(cgroup, bounds[i].fact);
+        if (*bytes > 0 && at_least_percent(usage, *bytes, FULL_PERCENT)) {
+            return bounds[i].property;
+        }
+    }
+    return NULL;
+}
+
+int rule_cgroup_stalls(const struct snapshot *snapshot, struct finding_list *list)
+{
+    const struct cgroup_facts *cgroup = snapshot->container.facts;
+    struct finding finding = {.severity = SEVERITY_INFO};
+    uint64_t bound;
+
+    if (cgroup == NULL) {
+        return 0;
+    }
+    const char *property = bound_met(cgroup, &bound);
+    const uint64_t waited = value_of(cgroup, CGROUP_FACT_PRESSURE_MINUTE);
+    if (property == NULL ||
+        !at_least_percent(waited, MINUTE_MICROSECONDS, STALL_INFO_PERCENT)) {
+        return 0;
+    }
+    if (at_least_percent(waited, MINUTE_MICROSECONDS, STALL_WARN_PERCENT)) {
+        finding.severity = SEVERITY_WARN;
+    }
+    finding.summary = finding_printf(list,
+        "in %s of the last minute a task of the cgroup waited for memory: usage is at %s "
+        "(%s)",
+        quantity_percent(waited, MINUTE_MICROSECONDS).text, property,
+        quantity_bytes(bound, false).text);
+    finding.reasoning =
+        "at that bound the kernel reclaims before it gives a page, and the task that "
+        "wants one stands still meanwhile; nothing is killed, everything is slow";
+    finding_add_percent(&finding, "share_of_minute", waited, MINUTE_MICROSECONDS);
+    finding_add_fact(&finding, "usage", &cgroup->values[CGROUP_FACT_USAGE]);
+    finding_add_bytes(&finding, "bound", bound);
+    finding_add_fact(&finding, "swap_usage", &cgroup->values[CGROUP_FACT_SWAP_USAGE]);
+    finding_add_fact(&finding, "events_high", &cgroup->values[CGROUP_FACT_EVENTS_HIGH]);
+    finding_add_fact(&finding, "events_max", &cgroup->values[CGROUP_FACT_EVENTS_MAX]);
+    finding.fix = bound_fix(list, snapshot, property,
+        number_add(value_of(cgroup, CGROUP_FACT_USAGE),
+            value_of(cgroup, CGROUP_FACT_SWAP_USAGE)));
+    finding.verify = finding_printf(list,
+        "strata explain %s: share_of_minute falls within some minutes",
         fix_target(list, snapshot));
     return finding_push(list, &finding);
 }

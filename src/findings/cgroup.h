@@ -12,4 +12,7 @@
 /* The distance to the limit that kills, without what can be reclaimed. */
 int rule_cgroup_near_limit(const struct snapshot *snapshot, struct finding_list *list);
 
+/* Tasks wait while the kernel reclaims for them, at memory.high or at the limit. */
+int rule_cgroup_stalls(const struct snapshot *snapshot, struct finding_list *list);
+
 #endif

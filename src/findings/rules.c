@@ -377,6 +377,24 @@ const struct rule rule_table[] = {
         .run = rule_cgroup_near_limit,
     },
     {
+        .id = "cgroup-stalls",
+        .title = "tasks wait for memory at memory.high or at the limit",
+        .needs = "memory.current, memory.high, memory.max, memory.pressure (PSI)",
+        .threshold =
+            "info: usage at 95 % of the bound and waiting in 1 % of the last minute; "
+            "warn: in 10 %",
+        .evidence = "share_of_minute: some avg60 of memory.pressure; events_high: times "
+                    "that the kernel throttled for it",
+        .fix = "MemoryHigh, or MemoryMax, a quarter above usage and swap; or a smaller "
+               "service",
+        .text =
+            "memory.high is a soft bound: above it tasks are made to reclaim and to wait, "
+            "and nothing is killed. A service that needs more than it all the time looks "
+            "slow for no reason that its own figures show. The same happens at the hard "
+            "limit while page cache can still be dropped.",
+        .run = rule_cgroup_stalls,
+    },
+    {
         .id = "page-cache-in-container",
         .title = "page cache inside the figure of docker stats and kubelet",
         .needs = "memory.current, memory.stat",

@@ -31,10 +31,27 @@ static void what_is_missing_is_told_apart_from_what_is_broken(void **state)
         FACT_MALFORMED);
 }
 
+static void the_share_of_a_minute_is_read(void **state)
+{
+    static const char text[] = "some avg10=1.00 avg60=82.56 avg300=10.27 total=1\n"
+                               "full avg10=1.00 avg60=0.01 avg300=10.27 total=1\n";
+
+    (void)state;
+    assert_int_equal(pressure_of_key(text, "some avg60").value, 49536000);
+    assert_int_equal(pressure_of_key(text, "full avg60").value, 6000);
+    assert_int_equal(pressure_of_key(text, "some").value, 1);
+    assert_int_equal(pressure_minute("full avg60=1.00\n", "some").state, FACT_ABSENT);
+    assert_int_equal(pressure_minute("some avg60=1\n", "some").state, FACT_MALFORMED);
+    assert_int_equal(pressure_minute("some avg60=1.0", "some").state, FACT_MALFORMED);
+    assert_int_equal(pressure_minute("some avg60=101.00\n", "some").state, FACT_MALFORMED);
+    assert_int_equal(pressure_minute("some avg60=nan\n", "some").state, FACT_MALFORMED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_totals_are_read),
+        cmocka_unit_test(the_share_of_a_minute_is_read),
         cmocka_unit_test(what_is_missing_is_told_apart_from_what_is_broken),
     };
 
