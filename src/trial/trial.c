@@ -711,7 +711,7 @@ int trial_run(const struct trial_options *options, struct facts_root *root,
         (void)ended_early(&trial, lost != NULL ? lost : "pool");
     }
     if (rc != 0) {
-        (void)snprintf(row->why, sizeof(row->why), "%s",
+        (void)snprintf(row->why, sizeof(row->why), "%.*s", (int)sizeof(row->why) - 1,
             rc == -EINTR       ? "stopped by a signal"
             : error->code != 0 ? error->text
                                : strerror(-rc));

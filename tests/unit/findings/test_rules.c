@@ -568,9 +568,36 @@ static void every_row_of_the_table_is_complete(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+static void stalls_need_a_bound_and_a_wait(void **state)
+{
+    struct fixture *fixture = *state;
+    struct fact *values;
+
+    set_cgroup(fixture, 1000 * MIB, 390 * MIB, 0, 0);
+    values = fixture->cgroup->values;
+    values[CGROUP_FACT_PRESSURE_MINUTE] = fact_ok(30000000);
+    assert_silent(&fixture->judged, "cgroup-stalls");
+    values[CGROUP_FACT_HIGH] = fact_ok(400 * MIB);
+    assert_speaks(&fixture->judged, "cgroup-stalls", SEVERITY_WARN);
+    assert_non_null(
+        strstr(judged_finding(&fixture->judged, "cgroup-stalls")->summary, "MemoryHigh"));
+    values[CGROUP_FACT_PRESSURE_MINUTE] = fact_ok(5999999);
+    assert_speaks(&fixture->judged, "cgroup-stalls", SEVERITY_INFO);
+    values[CGROUP_FACT_PRESSURE_MINUTE] = fact_ok(599999);
+    assert_silent(&fixture->judged, "cgroup-stalls");
+    values[CGROUP_FACT_PRESSURE_MINUTE] = fact_ok(30000000);
+    values[CGROUP_FACT_HIGH] = fact_ok(500 * MIB);
+    assert_silent(&fixture->judged, "cgroup-stalls");
+    values[CGROUP_FACT_LIMIT] = fact_ok(391 * MIB);
+    assert_speaks(&fixture->judged, "cgroup-stalls", SEVERITY_WARN);
+    assert_non_null(
+        strstr(judged_finding(&fixture->judged, "cgroup-stalls")->summary, "MemoryMax"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(stalls_need_a_bound_and_a_wait, setup, teardown),
         TEST(retained_speaks_from_a_tenth_on),
         TEST(arenas_speak_when_a_cap_would_help),
         TEST(retained_in_many_arenas_is_cured_by_fewer),
