@@ -388,7 +388,8 @@ const struct rule rule_table[] = {
         .fix = "MemoryHigh, or MemoryMax, a quarter above usage and swap; or a smaller "
                "service",
         .text =
-            "memory.high is a soft bound: above it tasks are made to reclaim and to wait, "
+            "memory.high is a soft bound: above it tasks are made to reclaim and to "
+            "wait, "
             "and nothing is killed. A service that needs more than it all the time looks "
             "slow for no reason that its own figures show. The same happens at the hard "
             "limit while page cache can still be dropped.",

@@ -43,7 +43,8 @@ static void the_share_of_a_minute_is_read(void **state)
     assert_int_equal(pressure_minute("full avg60=1.00\n", "some").state, FACT_ABSENT);
     assert_int_equal(pressure_minute("some avg60=1\n", "some").state, FACT_MALFORMED);
     assert_int_equal(pressure_minute("some avg60=1.0", "some").state, FACT_MALFORMED);
-    assert_int_equal(pressure_minute("some avg60=101.00\n", "some").state, FACT_MALFORMED);
+    assert_int_equal(
+        pressure_minute("some avg60=101.00\n", "some").state, FACT_MALFORMED);
     assert_int_equal(pressure_minute("some avg60=nan\n", "some").state, FACT_MALFORMED);
 }
 
