@@ -52,34 +52,6 @@ static bool any_member_runs(const struct snapshot *snapshot, enum allocator_kind
     return false;
 }
 
-/* A process fact of smaps_rollup, else the same key summed over the mappings. */
-static uint64_t rollup_or_sum(
-    const struct process_facts *process, enum process_fact rollup, enum mapping_fact key)
-{
-    const struct fact *fact = &process->values[rollup];
-    uint64_t sum = 0;
-
-    if (fact_is_known(fact)) {
-        return fact->value;
-    }
-    for (size_t i = 0; i < process->mapping_count; i++) {
-        const struct fact *value = &process->mappings[i].values[key];
-        sum = number_add(sum, fact_is_known(value) ? value->value : 0);
-    }
-    return sum;
-}
-
-static uint64_t sum_over_members(
-    const struct snapshot *snapshot, enum process_fact rollup, enum mapping_fact key)
-{
-    uint64_t sum = 0;
-
-    for (size_t i = 0; i < snapshot->member_count; i++) {
-        sum = number_add(sum, rollup_or_sum(snapshot->members[i].facts, rollup, key));
-    }
-    return sum;
-}
-
 int rule_allocator_opaque(const struct snapshot *snapshot, struct finding_list *list)
 {
     static const enum allocator_kind kinds[] = {ALLOCATOR_JEMALLOC, ALLOCATOR_TCMALLOC,

@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "base/bug.h"
+#include "base/number.h"
 #include "model/known.h"
 
 enum { FINDINGS_MAX = 1000 };
@@ -149,4 +150,32 @@ uint64_t target_bytes(const struct snapshot *snapshot, enum layer_id id)
 int32_t target_pid(const struct snapshot *snapshot)
 {
     return snapshot->member_count == 1 ? snapshot->members[0].facts->pid : 0;
+}
+
+/* A process fact of smaps_rollup, else the same key summed over the mappings. */
+static uint64_t rollup_or_sum(
+    const struct process_facts *process, enum process_fact rollup, enum mapping_fact key)
+{
+    const struct fact *fact = &process->values[rollup];
+    uint64_t sum = 0;
+
+    if (fact_is_known(fact)) {
+        return fact->value;
+    }
+    for (size_t i = 0; i < process->mapping_count; i++) {
+        const struct fact *value = &process->mappings[i].values[key];
+        sum = number_add(sum, fact_is_known(value) ? value->value : 0);
+    }
+    return sum;
+}
+
+uint64_t sum_over_members(
+    const struct snapshot *snapshot, enum process_fact rollup, enum mapping_fact key)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < snapshot->member_count; i++) {
+        sum = number_add(sum, rollup_or_sum(snapshot->members[i].facts, rollup, key));
+    }
+    return sum;
 }

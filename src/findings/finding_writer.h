@@ -42,6 +42,10 @@ bool at_least_percent(uint64_t part, uint64_t whole, unsigned percent);
 /* Bytes of the whole target's layer, 0 when it has none. */
 uint64_t target_bytes(const struct snapshot *snapshot, enum layer_id id);
 
+/* Over all members: the number of smaps_rollup, or else the sum over their mappings. */
+uint64_t sum_over_members(
+    const struct snapshot *snapshot, enum process_fact rollup, enum mapping_fact key);
+
 /* The pid for a finding on all members: that of the only one, else 0. */
 int32_t target_pid(const struct snapshot *snapshot);
 

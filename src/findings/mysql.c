@@ -34,7 +34,7 @@ enum {
     FORMULA_MIN_TIMES = 2,   /* the formula beside what was measured */
     CONFIGURED_MIN_PERCENT = 60,
     CONFIGURED_FREE_PERCENT = 15,
-    EMPTIED_MIN_PERCENT = 50,
+    EMPTIED_MIN_PERCENT = 25,
 };
 
 static const uint64_t configured_min_bytes = 256 * FINDING_MIB;
@@ -361,11 +361,12 @@ int rule_mysql_pool_emptied(const struct snapshot *snapshot, struct finding_list
     if (mysql == NULL || mysql->family != MYSQL_MARIADB) {
         return 0;
     }
-    const struct fact *lazy = &view->facts->values[PROCESS_FACT_LAZY_FREE];
+    const uint64_t lazy =
+        sum_over_members(snapshot, PROCESS_FACT_LAZY_FREE, MAPPING_FACT_LAZY_FREE);
     const uint64_t pages = mysql_value(mysql, MYSQL_FACT_POOL_PAGES_TOTAL);
     const uint64_t blank = mysql_value(mysql, MYSQL_FACT_POOL_PAGES_FREE);
 
-    if (!fact_is_known(lazy) || lazy->value < emptied_min_bytes ||
+    if (lazy < emptied_min_bytes ||
         !at_least_percent(blank, pages, EMPTIED_MIN_PERCENT)) {
         return 0;
     }
@@ -374,7 +375,7 @@ int rule_mysql_pool_emptied(const struct snapshot *snapshot, struct finding_list
         "%s of the buffer pool is without content, and %s was given up with MADV_FREE: "
         "the "
         "server empties its pool when it sees memory pressure",
-        quantity_percent(blank, pages).text, quantity_bytes(lazy->value, false).text);
+        quantity_percent(blank, pages).text, quantity_bytes(lazy, false).text);
     finding.reasoning =
         "MariaDB watches /proc/pressure/memory and drops clean pages of the pool; the "
         "pages "
@@ -382,12 +383,12 @@ int rule_mysql_pool_emptied(const struct snapshot *snapshot, struct finding_list
         "while the cache is gone. From 10.11.12 on this is off by default; MemoryHigh of "
         "a "
         "unit, or a limit too near, brings it about";
-    finding_add_bytes(&finding, "lazy_free", lazy->value);
+    finding_add_bytes(&finding, "lazy_free", lazy);
     finding_add_count(&finding, "pool_pages", pages);
     finding_add_count(&finding, "pool_pages_free", blank);
     finding_add_text(
         &finding, "version", mysql->version != NULL ? mysql->version : "unknown");
-    finding_predict(&finding, lazy->value, lazy->value, CONFIDENCE_MEASURED);
+    finding_predict(&finding, lazy, lazy, CONFIDENCE_MEASURED);
     finding.fix = "# MariaDB 10.11.12, 11.4.6, 11.8.2 or later; until then, in my.cnf\n"
                   "[mysqld]\nloose-innodb_buffer_pool_size_auto_min = 0\n"
                   "# and no MemoryHigh in the unit";

@@ -263,7 +263,7 @@ const struct rule rule_table[] = {
         .title = "the buffer pool was emptied under memory pressure",
         .needs = "status of the server, LazyFree of smaps_rollup",
         .threshold =
-            "warn: MariaDB, 64 MiB freed with MADV_FREE and half of the pool blank",
+            "warn: MariaDB, 64 MiB freed with MADV_FREE and a quarter of the pool blank",
         .evidence = "lazy_free: given up, and resident until the kernel takes it",
         .fix = "MariaDB 10.11.12 or later; no MemoryHigh",
         .text =

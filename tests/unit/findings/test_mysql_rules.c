@@ -320,12 +320,12 @@ static void an_emptied_pool(void **state)
     struct fixture *fixture = *state;
 
     set(fixture, MYSQL_FACT_POOL_PAGES_TOTAL, 100);
-    set(fixture, MYSQL_FACT_POOL_PAGES_FREE, 50);
+    set(fixture, MYSQL_FACT_POOL_PAGES_FREE, 25);
     fixture->process->values[PROCESS_FACT_LAZY_FREE] = fact_ok(64 * MIB);
     assert_speaks(&fixture->judged, "mysql-pool-emptied", SEVERITY_WARN);
-    set(fixture, MYSQL_FACT_POOL_PAGES_FREE, 49);
+    set(fixture, MYSQL_FACT_POOL_PAGES_FREE, 24);
     assert_silent(&fixture->judged, "mysql-pool-emptied");
-    set(fixture, MYSQL_FACT_POOL_PAGES_FREE, 50);
+    set(fixture, MYSQL_FACT_POOL_PAGES_FREE, 25);
     fixture->process->values[PROCESS_FACT_LAZY_FREE] = fact_ok(64 * MIB - 1);
     assert_silent(&fixture->judged, "mysql-pool-emptied");
 }
