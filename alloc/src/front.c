@@ -27,6 +27,7 @@
 #include "publish.h"
 #include "region.h"
 #include "relief.h"
+#include "tags.h"
 #include "unitmap.h"
 #include "units.h"
 
@@ -39,7 +40,6 @@ struct strata__front_foreign strata__front_foreign;
 
 static SLOW void *refuse(void)
 {
-    strata__limit_count_refusal();
     errno = ENOMEM;
     return NULL;
 }
@@ -51,28 +51,76 @@ static void note_alloc(void)
     strata__decay_note_alloc();
 }
 
-static SLOW void *alloc_refill(unsigned class, size_t bytes)
+static void *refill(unsigned class, size_t bytes)
 {
-    int saved = errno;
     strata__central_sample(class, bytes);
     void *block = strata__percpu_refill(class);
     if (UNLIKELY(block == NULL) &&
         strata__relief_after_refusal(strata__block_classes[class].bytes)) {
         block = strata__percpu_refill(class);
     }
+    if (UNLIKELY(block == NULL)) {
+        strata__limit_count_refusal();
+    }
     note_alloc();
+    return block;
+}
+
+/* Once tags are in use, every call comes this way (strata__front_use_tags). */
+static void *alloc_tagged(unsigned class, size_t bytes)
+{
+    size_t block_bytes = strata__block_classes[class].bytes;
+    if (!strata__tags_admit(block_bytes)) {
+        return NULL;
+    }
+    void *block = strata__percpu_pop(strata__percpu_offset, class);
+    if (block == NULL) {
+        block = refill(class, bytes);
+    }
+    if (block != NULL) {
+        strata__tags_charge(block, block_bytes);
+    }
+    return block;
+}
+
+static SLOW void *alloc_refill(unsigned class, size_t bytes)
+{
+    int saved = errno;
+    void *block = strata__tags_active ? alloc_tagged(class, bytes) : refill(class, bytes);
     errno = saved;
     return block != NULL ? block : refuse();
+}
+
+static void *take_large(size_t bytes, size_t alignment, int *zeroed)
+{
+    void *block = strata__large_alloc(bytes, alignment, zeroed);
+    if (UNLIKELY(block == NULL) && strata__relief_after_refusal(bytes)) {
+        block = strata__large_alloc(bytes, alignment, zeroed);
+    }
+    if (UNLIKELY(block == NULL)) {
+        strata__limit_count_refusal();
+    }
+    note_alloc();
+    return block;
+}
+
+/* After a block of whole pages was taken. */
+static void charge_large(void *block)
+{
+    if (strata__tags_active && block != NULL) {
+        strata__tags_charge(
+            block, strata__large_bytes(block, strata__unitmap_get(block)));
+    }
 }
 
 static SLOW void *alloc_large(size_t bytes, size_t alignment, int *zeroed)
 {
     int saved = errno;
-    void *block = strata__large_alloc(bytes, alignment, zeroed);
-    if (UNLIKELY(block == NULL) && strata__relief_after_refusal(bytes)) {
-        block = strata__large_alloc(bytes, alignment, zeroed);
+    void *block = NULL;
+    if (!strata__tags_active || strata__tags_admit(bytes)) {
+        block = take_large(bytes, alignment, zeroed);
+        charge_large(block);
     }
-    note_alloc();
     errno = saved;
     return block != NULL ? block : refuse();
 }
@@ -84,7 +132,7 @@ void *strata__front_alloc(size_t bytes)
         return alloc_large(bytes, 1, &zeroed);
     }
     unsigned class = strata__block_class_of(bytes);
-    void *block = strata__percpu_pop(class);
+    void *block = strata__percpu_pop(strata__percpu_rseq, class);
     return LIKELY(block != NULL) ? block : alloc_refill(class, bytes);
 }
 
@@ -116,7 +164,7 @@ void *strata__front_aligned(size_t alignment, size_t bytes)
     while (strata__block_classes[class].bytes % alignment != 0) {
         class ++;
     }
-    void *block = strata__percpu_pop(class);
+    void *block = strata__percpu_pop(strata__percpu_rseq, class);
     return block != NULL ? block : alloc_refill(class, bytes);
 }
 
@@ -143,6 +191,17 @@ static SLOW void free_foreign(void *block)
     strata__front_foreign.release(block);
 }
 
+/* The counterpart of alloc_tagged; false when the CPU has no room for the block. */
+static int free_tagged(void *block, unsigned class)
+{
+    strata__tags_release(block, strata__block_classes[class].bytes);
+    enum strata__push pushed = strata__percpu_push(strata__percpu_offset, class, block);
+    if (pushed == STRATA__PUSH_TWICE) {
+        strata__fatal(HEAP_NAME, "double free", block);
+    }
+    return pushed == STRATA__PUSH_DONE;
+}
+
 static SLOW void free_slow(void *block, uint64_t entry, enum strata__push pushed)
 {
     int saved = errno;
@@ -152,9 +211,14 @@ static SLOW void free_slow(void *block, uint64_t entry, enum strata__push pushed
     } else if (pushed == STRATA__PUSH_TWICE) {
         strata__fatal(HEAP_NAME, "double free", block);
     } else if (kind <= STRATA__BLOCK_CLASSES) {
-        strata__percpu_flush(kind - 1, block);
-        after_free();
+        if (!strata__tags_active || !free_tagged(block, kind - 1)) {
+            strata__percpu_flush(kind - 1, block);
+            after_free();
+        }
     } else {
+        if (strata__tags_active) {
+            strata__tags_release(block, strata__large_bytes(block, entry));
+        }
         strata__large_free(block, entry);
         after_free();
     }
@@ -167,7 +231,7 @@ void strata__front_free(void *block)
     unsigned class = strata__entry_kind(entry) - 1;
     enum strata__push pushed = STRATA__PUSH_FULL;
     if (LIKELY(class < STRATA__BLOCK_CLASSES)) {
-        pushed = strata__percpu_push(class, block);
+        pushed = strata__percpu_push(strata__percpu_rseq, class, block);
         if (LIKELY(pushed == STRATA__PUSH_DONE)) {
             return;
         }
@@ -202,9 +266,11 @@ size_t strata__front_usable(void *block)
 static void *move(void *block, size_t old_bytes, size_t bytes)
 {
     void *moved = NULL;
-    if (bytes > STRATA__GROWN_MAX_BYTES && bytes > old_bytes && bytes <= PTRDIFF_MAX) {
+    if (bytes > STRATA__GROWN_MAX_BYTES && bytes > old_bytes && bytes <= PTRDIFF_MAX &&
+        (!strata__tags_active || strata__tags_has_room(bytes))) {
         int saved = errno;
         moved = strata__huge_alloc(bytes, 1);
+        charge_large(moved);
         errno = saved;
     }
     if (moved == NULL) {
@@ -226,8 +292,16 @@ static void *resize_in_place(void *block, uint64_t entry, size_t old_bytes, size
     if (bytes <= STRATA__BLOCK_MAX) {
         return NULL;
     }
+    if (strata__tags_active && bytes > old_bytes &&
+        !strata__tags_has_room(bytes - old_bytes)) {
+        return NULL;
+    }
     int saved = errno;
     void *resized = strata__large_resize(block, entry, bytes);
+    if (resized != NULL && strata__tags_active) {
+        strata__tags_resized(block, old_bytes, resized,
+            strata__large_bytes(resized, strata__unitmap_get(resized)));
+    }
     errno = saved;
     return resized;
 }
@@ -298,6 +372,23 @@ void strata__front_get_stats(struct strata__front_stats *stats)
     stats->free_bytes = stats->resident_bytes - stats->in_use_bytes - stats->cached_bytes;
 }
 
+void strata__front_use_tags(void)
+{
+    strata__percpu_close_fast_path();
+}
+
+void strata__front_reset_peaks(void)
+{
+    for (unsigned i = 0; i < STRATA__BLOCK_CLASSES; i++) {
+        strata__central_reset_peak(i);
+    }
+    strata__large_reset_peak();
+    strata__units_reset_peak();
+    strata__limit_reset_peak();
+    strata__tags_reset_peaks();
+    strata__region_count_reset();
+}
+
 void strata__front_check(void)
 {
     for (unsigned i = 0; i < STRATA__BLOCK_CLASSES; i++) {
@@ -309,6 +400,7 @@ void strata__front_check(void)
 void strata__front_fork_prepare(void)
 {
     strata__percpu_fork_prepare(strata__decay_fork_prepare());
+    strata__tags_lock();
     strata__central_lock();
     strata__large_lock();
     strata__units_lock();
@@ -323,6 +415,7 @@ void strata__front_fork_parent(void)
     strata__units_unlock();
     strata__large_unlock();
     strata__central_unlock();
+    strata__tags_unlock();
     strata__percpu_fork_parent();
 }
 
@@ -334,6 +427,7 @@ void strata__front_fork_child(void)
     strata__units_reset_lock();
     strata__large_reset_lock();
     strata__central_reset_locks();
+    strata__tags_fork_child();
     strata__publish_all();
     strata__percpu_fork_child(renewed);
     strata__decay_fork_child();

@@ -44,6 +44,10 @@ size_t strata__front_usable(void *block);
 int strata__front_trim(void);
 /* Exact when no other thread calls. */
 void strata__front_get_stats(struct strata__front_stats *stats);
+/* Peaks are from now on what is in use now. */
+void strata__front_reset_peaks(void);
+/* From now on every call asks tags.c. For good. */
+void strata__front_use_tags(void);
 /* Recounts everything; a difference is fatal. */
 void strata__front_check(void);
 

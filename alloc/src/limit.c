@@ -130,6 +130,12 @@ void strata__limit_count_pressure(void)
     count(&limit.pressure_purges, &strata__shared.region.limit.pressure_purges);
 }
 
+void strata__limit_reset_peak(void)
+{
+    __atomic_store_n(&limit.peak, strata__limit_held(), __ATOMIC_SEQ_CST);
+    show(&strata__shared.region.limit.peak_charged_bytes, &limit.peak);
+}
+
 void strata__limit_publish(void)
 {
     struct strata_layout_limit *shown = &strata__shared.region.limit;

@@ -30,6 +30,8 @@ void strata__limit_purged(void);
 void strata__limit_count_refusal(void);
 /* The kernel reported pressure, and memory was given back. */
 void strata__limit_count_pressure(void);
+/* The most that was held is from now on what is held now. */
+void strata__limit_reset_peak(void);
 /* Writes the figures to the region. */
 void strata__limit_publish(void);
 

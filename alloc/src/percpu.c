@@ -43,6 +43,7 @@
 
 _Static_assert(STRATA__BLOCK_CLASSES <= STRATA_LAYOUT_CLASSES, "a count for each class");
 
+ptrdiff_t strata__percpu_offset;
 ptrdiff_t strata__percpu_rseq;
 
 /* A table and what it held when drain looked last. */
@@ -101,6 +102,7 @@ void strata__percpu_start(void)
 {
 #if STRATA__RSEQ
     if (&__rseq_size != NULL && &__rseq_offset != NULL && __rseq_size != 0) {
+        strata__percpu_offset = __rseq_offset;
         strata__percpu_rseq = __rseq_offset;
     }
 #endif
@@ -109,6 +111,12 @@ void strata__percpu_start(void)
 void strata__percpu_stop(void)
 {
     strata__percpu_rseq = 0;
+    strata__percpu_offset = 0;
+}
+
+void strata__percpu_close_fast_path(void)
+{
+    __atomic_store_n(&strata__percpu_rseq, 0, __ATOMIC_RELAXED);
 }
 
 /* The CPU that this thread runs on, or a number outside of the tables. */
@@ -116,10 +124,11 @@ static unsigned current_cpu(void)
 {
     unsigned cpu = STRATA__CPUS_MAX;
 #if STRATA__RSEQ
-    if (strata__percpu_rseq != 0) {
-        __asm__ volatile("movl %%fs:%c[offset](%[rseq]), %[cpu]"
-                         : [cpu] "=r"(cpu)
-                         : [rseq] "r"(strata__percpu_rseq), [offset] "i"(CPU_ID_OFFSET));
+    if (strata__percpu_offset != 0) {
+        __asm__ volatile(
+            "movl %%fs:%c[offset](%[rseq]), %[cpu]"
+            : [cpu] "=r"(cpu)
+            : [rseq] "r"(strata__percpu_offset), [offset] "i"(CPU_ID_OFFSET));
     }
 #endif
     return cpu;
@@ -139,7 +148,7 @@ static void make_table(void)
         return;
     }
     strata__lock_take(&percpu.lock);
-    if (percpu.owned[cpu].table == NULL && strata__percpu_rseq != 0) {
+    if (percpu.owned[cpu].table == NULL && strata__percpu_offset != 0) {
         struct strata__slots *table = NULL;
         if (strata__limit_buy(TABLE_BYTES) == 0 &&
             (table = strata__os->map(TABLE_BYTES, PAGE_BYTES)) == NULL) {
@@ -168,7 +177,8 @@ void *strata__percpu_refill(unsigned class)
         return NULL;
     }
     /* The lowest address is used first. */
-    while (got > 1 && strata__percpu_push(class, blocks[got - 1]) == STRATA__PUSH_DONE) {
+    while (got > 1 && strata__percpu_push(strata__percpu_offset, class,
+                          blocks[got - 1]) == STRATA__PUSH_DONE) {
         got--;
     }
     if (got > 1) {
@@ -183,11 +193,12 @@ void strata__percpu_flush(unsigned class, void *block)
     size_t count = 1;
     blocks[0] = block;
     make_table();
-    if (strata__percpu_push(class, block) == STRATA__PUSH_DONE) {
+    if (strata__percpu_push(strata__percpu_offset, class, block) == STRATA__PUSH_DONE) {
         return; /* into a new table */
     }
     size_t batch = strata__block_classes[class].batch;
-    while (count <= batch && (blocks[count] = strata__percpu_pop(class)) != NULL) {
+    while (count <= batch &&
+           (blocks[count] = strata__percpu_pop(strata__percpu_offset, class)) != NULL) {
         count++;
     }
     strata__central_flush(class, blocks, count);

@@ -14,6 +14,9 @@
  * lists. */
 void strata__percpu_start(void);
 void strata__percpu_stop(void);
+/* From now on the fast paths of malloc and free find no CPU and take the slow ones, which
+ * use the tables all the same. For good. */
+void strata__percpu_close_fast_path(void);
 
 /* The slow halves: a block after a pop found none, NULL when the system gives no memory;
  * and where a block goes when a push found no room. */

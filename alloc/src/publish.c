@@ -9,6 +9,7 @@
 #include "limit.h"
 #include "metadata.h"
 #include "region.h"
+#include "tags.h"
 #include "units.h"
 
 void strata__publish_all(void)
@@ -20,6 +21,7 @@ void strata__publish_all(void)
     for (unsigned i = 0; i < STRATA__BLOCK_CLASSES; i++) {
         strata__central_publish(i);
     }
+    strata__tags_publish();
     strata__large_publish();
     strata__units_publish();
     strata__metadata_publish();

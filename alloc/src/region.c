@@ -164,6 +164,20 @@ int strata__region_is_orphaned(void)
     return __atomic_load_n(&region.open, __ATOMIC_ACQUIRE) && !is_alive();
 }
 
+void strata__region_count_trim(void)
+{
+    if (strata__region_is_open()) {
+        __atomic_fetch_add(&strata__shared.region.trims, 1, __ATOMIC_RELAXED);
+    }
+}
+
+void strata__region_count_reset(void)
+{
+    if (strata__region_is_open()) {
+        __atomic_fetch_add(&strata__shared.region.peak_resets, 1, __ATOMIC_RELAXED);
+    }
+}
+
 void strata__region_add_place(
     const void *address, size_t bytes, enum strata_place_kind kind)
 {

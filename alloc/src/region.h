@@ -50,6 +50,10 @@ int strata__region_is_open(void);
 /* True in a child that no handler of fork has run in, until its region is renewed. */
 int strata__region_is_orphaned(void);
 
+/* Counts of events, of any thread. */
+void strata__region_count_trim(void);
+void strata__region_count_reset(void);
+
 /* Appends to the directory. Any thread. */
 void strata__region_add_place(
     const void *address, size_t bytes, enum strata_place_kind kind);

@@ -32,6 +32,8 @@ struct strata__slots {
 enum strata__push { STRATA__PUSH_FULL, STRATA__PUSH_DONE, STRATA__PUSH_TWICE };
 
 /* Where the thread's struct rseq lies from the thread pointer; 0: there is none. */
+extern ptrdiff_t strata__percpu_offset;
+/* The same for the fast paths; 0 as well when each call has to take the slow ones. */
 extern ptrdiff_t strata__percpu_rseq;
 
 /* From the pointer of CPU 0 to its row, and from row to row. */
@@ -70,15 +72,15 @@ _Static_assert(sizeof(struct strata_layout_cpu) == 1 << STRATA__ROW_SHIFT, "a sh
         "movzwl (%%rax, %[class], 2), %%ecx\n\t"
 
 #    define STRATA__RSEQ_INPUTS                                                          \
-        [rseq] "r"(strata__percpu_rseq), [caches] "r"(strata__shared.caches),            \
+        [rseq] "r"(rseq), [caches] "r"(strata__shared.caches),                           \
             [cpus] "i"(STRATA__CPUS_MAX), [class] "r"((size_t) class),                   \
             [first] "r"((size_t)strata__block_classes[class].first),                     \
             [row_shift] "i"(STRATA__ROW_SHIFT), [rows] "i"(STRATA__ROWS_OFFSET)
 
-/* A block of the class that this CPU keeps, or NULL. */
-static inline void *strata__percpu_pop(unsigned class)
+/* A block of the class that this CPU keeps, or NULL. rseq is one of the offsets above. */
+static inline void *strata__percpu_pop(ptrdiff_t rseq, unsigned class)
 {
-    if (__builtin_expect(strata__percpu_rseq == 0, 0)) {
+    if (__builtin_expect(rseq == 0, 0)) {
         return NULL;
     }
     void *block;
@@ -95,9 +97,10 @@ static inline void *strata__percpu_pop(unsigned class)
 }
 
 /* TWICE: the block that was pushed last. */
-static inline enum strata__push strata__percpu_push(unsigned class, void *block)
+static inline enum strata__push strata__percpu_push(
+    ptrdiff_t rseq, unsigned class, void *block)
 {
-    if (__builtin_expect(strata__percpu_rseq == 0, 0)) {
+    if (__builtin_expect(rseq == 0, 0)) {
         return STRATA__PUSH_FULL;
     }
     unsigned long result;
@@ -123,14 +126,17 @@ static inline enum strata__push strata__percpu_push(unsigned class, void *block)
 
 #else
 
-static inline void *strata__percpu_pop(unsigned class)
+static inline void *strata__percpu_pop(ptrdiff_t rseq, unsigned class)
 {
+    (void)rseq;
     (void)class;
     return NULL;
 }
 
-static inline enum strata__push strata__percpu_push(unsigned class, void *block)
+static inline enum strata__push strata__percpu_push(
+    ptrdiff_t rseq, unsigned class, void *block)
 {
+    (void)rseq;
     (void)class;
     (void)block;
     return STRATA__PUSH_FULL;

@@ -344,7 +344,7 @@ static void tails_wait_for_the_second_look(void **state)
 static void cpus_keep_blocks_and_give_them_up(void **state)
 {
     (void)state;
-    if (!STRATA__RSEQ || strata__percpu_rseq == 0) {
+    if (!STRATA__RSEQ || strata__percpu_offset == 0) {
         return; /* glibc before 2.35 or a sanitizer: nothing is kept, and nothing to test */
     }
     unsigned class = strata__block_class_of(48);

@@ -295,7 +295,7 @@ static void a_child_has_its_own(void **state)
     run_round();
     look();
     struct figures before = figures_of(&seen);
-    assert_true(before.cached_bytes > 0 || strata__percpu_rseq == 0);
+    assert_true(before.cached_bytes > 0 || strata__percpu_offset == 0);
     int id = segment_id();
     pid_t child = fork();
     if (child == 0) {

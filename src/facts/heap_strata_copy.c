@@ -77,8 +77,7 @@ static int copy_once(struct heap_strata_source *source, struct strata_region *re
 
 static bool is_quiet(const struct strata_region *region)
 {
-    uint32_t written =
-        region->units.sequence | region->large.sequence | region->limit.sequence;
+    uint32_t written = region->units.sequence | region->large.sequence;
 
     for (uint32_t i = 0; i < region->class_count; i++) {
         written |= region->classes[i].sequence;

@@ -222,7 +222,8 @@ static int list_records(
             0) {
             return -ENOMEM;
         }
-        facts->record_count += to->tag != NULL;
+        /* Records without an allocation wait for their next thread. */
+        facts->record_count += to->tag != NULL && to->allocations > 0;
     }
     return 0;
 }

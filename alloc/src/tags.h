@@ -1,0 +1,45 @@
+/*
+ * Tags: whose memory is it. Each block that a thread allocates under a tag carries the
+ * number of a record, outside of the user's pages; a record is a thread and a tag, with
+ * what they hold. Nothing here is called before the first push, see front.c.
+ */
+#ifndef STRATA_TAGS_H
+#define STRATA_TAGS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct strata__tag_stats {
+    size_t used_bytes, used_blocks, peak_bytes, allocations;
+};
+
+/* Has any thread ever used tags or a ceiling? Changes once, from 0 to 1. */
+extern int strata__tags_active;
+
+/* The functions of malloc.h, in its terms. push and ceiling set strata__tags_active. */
+int strata__tags_push(const char *name);
+void strata__tags_pop(void);
+int strata__tags_get(const char *name, int of_all_threads, struct strata__tag_stats *out);
+int strata__tags_set_thread_name(const char *name);
+int strata__tags_set_ceiling(size_t bytes);
+void strata__tags_reset_peaks(void);
+
+/* May this thread have so much more? The second counts a refusal. */
+int strata__tags_has_room(size_t bytes);
+int strata__tags_admit(size_t bytes);
+/* A block was handed out to this thread, or is about to be freed by it; `bytes` are those
+ * of its class or its pages. Any block of ours, tagged or not. */
+void strata__tags_charge(void *block, size_t bytes);
+void strata__tags_release(void *block, size_t bytes);
+/* A block of whole pages was resized: its record goes along. */
+void strata__tags_resized(void *old_block, size_t old_bytes, void *block, size_t bytes);
+
+/* Writes all threads and records to the region. */
+void strata__tags_publish(void);
+
+/* For fork; ranks above the central lists and below the CPU tables. */
+void strata__tags_lock(void);
+void strata__tags_unlock(void);
+void strata__tags_fork_child(void);
+
+#endif
