@@ -6,7 +6,7 @@ DESTDIR ?=
 WITHOUT_TESTS = -DSTRATA_TESTS=OFF -DBUILD_TESTING=OFF
 WITH_TESTS = -DSTRATA_TESTS=ON -DBUILD_TESTING=ON
 
-.PHONY: all test test-matrix packages test-packages test-aarch64 test-kernel demo fuzz bench bench-malloc install clean format tidy check-all
+.PHONY: all test test-matrix packages test-packages test-aarch64 test-kernel demo fuzz bench bench-malloc install clean format tidy check-all test-preload
 
 # The program and the libraries, as users get them, in build/release.
 all:
@@ -78,8 +78,15 @@ tidy:
 	cmake --preset dev
 	tools/check-tidy
 
+# Other programs and their own tests with and without the malloc replacement.
+test-preload:
+	tools/setup test
+	cmake --preset release $(WITH_TESTS)
+	cmake --build --preset release
+	tools/test-preload
+
 # The tests, and what takes too long for them: thread sanitizer, long fuzzing, all of clang-tidy.
-check-all: test tidy fuzz
+check-all: test tidy fuzz test-preload
 
 clean:
 	rm -rf build alloc/build
