@@ -11,20 +11,25 @@
  * n counts arenas by what they retain: one that retains nothing (often the main arena)
  * is no reserve. (sum r)^2 / sum r^2 is n for equal arenas and less for uneven ones.
  *
+ * Free memory here is all that is resident beyond the blocks in use: not only whole pages,
+ * but also the rests of pages that blocks share. Packing into fewer arenas saves both. It
+ * is divided by place, since malloc treats the end of a heap in another way:
+ *
+ * - Holes between blocks in use stay. The law holds from HOLES_LEAST to HOLES_MOST.
+ * - An end (top) is given back once it reaches trim_threshold, and grows anew. Pooled into few
+ *   arenas it does so often, while one of many may never get there. So an end keeps its
+ *   law, and not more than the threshold: TOPS_LEAST to TOPS_MOST, and TRIMMED_LEAST to
+ *   TRIMMED_MOST of the threshold, whichever is less.
+ * - Where more is in use than is retained, holes lie between blocks that are there anyway, and
+ *   few arenas have as many of them: up to CROWDED_MOST of the excess may stay.
+ *
  * Whatever the number of arenas, the largest demand seen must fit into one: what the arena
  * that retains most keeps is not saved.
  *
- * Free memory here is all that is resident beyond the blocks in use: not only whole pages,
- * but also the rests of pages that blocks share. Packing into fewer arenas saves both.
- *
- * The tops are a special case once mmap_threshold has grown: malloc gives the end of a
- * heap back only above trim_threshold, so each of the remaining arenas may keep that much
- * at its end, whatever the law says. Then the range is wider.
- *
  * The law is exact for many small independent demands. Servers have few and large ones,
- * and shared arenas fragment more, so the kept share is taken from KEPT_LEAST to KEPT_MOST
- * times the law; both were set from measured pairs of runs, listed in
- * docs/decisions/004-what-an-arena-cap-saves.md.
+ * and shared arenas fragment more; hence the factors. They were set from measured pairs of
+ * runs of three programs, listed in docs/decisions/004-what-an-arena-cap-saves.md. They speak of
+ * the mean over idle moments: a single one may come just after a trim, or just before.
  */
 #include "findings/arena_cap.h"
 
@@ -35,8 +40,13 @@
 #include "base/number.h"
 #include "model/known.h"
 
-static const double KEPT_LEAST = 0.70;
-static const double KEPT_MOST = 1.35;
+static const double HOLES_LEAST = 0.50;
+static const double HOLES_MOST = 1.16;
+static const double TOPS_LEAST = 0.85;
+static const double TOPS_MOST = 1.35;
+static const double TRIMMED_LEAST = 0.55;
+static const double TRIMMED_MOST = 1.00;
+static const double CROWDED_MOST = 0.60;
 
 /* Twice the largest dynamic mmap_threshold (malloc/malloc.c): for an unknown one. */
 static const uint64_t largest_trim_threshold_bytes = UINT64_C(64) << 20;
@@ -46,6 +56,11 @@ static bool is_counted(const struct glibc_arena *arena)
     return state_is_known(arena->state) && state_is_known(arena->resident_state);
 }
 
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
 static uint64_t retained_of(const struct glibc_arena *arena)
 {
     const uint64_t beyond_use =
@@ -53,15 +68,12 @@ static uint64_t retained_of(const struct glibc_arena *arena)
     const uint64_t whole_pages =
         number_add(arena->free_resident_bytes, arena->top_resident_bytes);
 
-    return beyond_use > whole_pages ? beyond_use : whole_pages;
+    return larger(beyond_use, whole_pages);
 }
 
 /* share of bytes, within [0, bytes]. */
 static uint64_t share_of(uint64_t bytes, double share)
 {
-    if (share <= 0.0) {
-        return 0;
-    }
     return share >= 1.0 ? bytes : (uint64_t)((double)bytes * share);
 }
 
@@ -76,7 +88,9 @@ double arena_cap_kept_share(size_t cap, double even_arenas)
 struct reserve {
     uint64_t total_bytes;
     uint64_t tops_bytes; /* a part of it */
+    uint64_t largest_top_bytes;
     uint64_t largest_bytes;
+    uint64_t in_use_bytes;
     double sum;
     double squares;
     size_t arenas;
@@ -94,31 +108,44 @@ static struct reserve reserve_of(const struct glibc_facts *glibc)
             continue;
         }
         reserve.arenas++;
+        reserve.in_use_bytes = number_add(reserve.in_use_bytes, arena->in_use_bytes);
         reserve.total_bytes = number_add(reserve.total_bytes, retained);
         reserve.tops_bytes = number_add(reserve.tops_bytes, arena->top_resident_bytes);
-        reserve.largest_bytes =
-            retained > reserve.largest_bytes ? retained : reserve.largest_bytes;
+        reserve.largest_top_bytes =
+            larger(reserve.largest_top_bytes, arena->top_resident_bytes);
+        reserve.largest_bytes = larger(reserve.largest_bytes, retained);
         reserve.sum += (double)retained;
         reserve.squares += (double)retained * (double)retained;
     }
     return reserve;
 }
 
-/* The most that cap arenas keep of it. */
-static uint64_t most_kept(const struct reserve *reserve, const struct glibc_facts *glibc,
+/* What cap arenas keep, at least and at most. */
+struct kept {
+    uint64_t least_bytes;
+    uint64_t most_bytes;
+};
+
+static struct kept kept_of(const struct reserve *reserve, const struct glibc_facts *glibc,
     size_t cap, double law)
 {
     const uint64_t threshold = state_is_known(glibc->parameters.state)
                                    ? glibc->parameters.trim_threshold_bytes
                                    : largest_trim_threshold_bytes;
-    const uint64_t others = number_subtract(reserve->total_bytes, reserve->tops_bytes);
-    const uint64_t tops_by_law = share_of(reserve->tops_bytes, law * KEPT_MOST);
-    const uint64_t tops_by_threshold =
-        threshold > reserve->tops_bytes / cap ? reserve->tops_bytes : threshold * cap;
-    const uint64_t tops =
-        tops_by_law > tops_by_threshold ? tops_by_law : tops_by_threshold;
+    const uint64_t tops = number_smaller(reserve->tops_bytes, reserve->total_bytes);
+    const uint64_t holes = number_subtract(reserve->total_bytes, tops);
+    const bool unbound = reserve->largest_top_bytes > threshold || threshold > tops / cap;
+    const uint64_t ends = unbound ? UINT64_MAX : threshold * cap;
+    const uint64_t excess = number_subtract(reserve->in_use_bytes, reserve->total_bytes);
+    const uint64_t most = number_add(share_of(holes, law * HOLES_MOST),
+        number_smaller(share_of(tops, law * TOPS_MOST), share_of(ends, TRIMMED_MOST)));
 
-    return number_add(share_of(others, law * KEPT_MOST), tops);
+    return (struct kept){
+        .least_bytes = number_add(share_of(holes, law * HOLES_LEAST),
+            number_smaller(
+                share_of(tops, law * TOPS_LEAST), share_of(ends, TRIMMED_LEAST))),
+        .most_bytes = number_add(most, share_of(excess, CROWDED_MOST)),
+    };
 }
 
 struct arena_cap_estimate arena_cap_estimate_of(
@@ -135,10 +162,10 @@ struct arena_cap_estimate arena_cap_estimate_of(
     estimate.retained_bytes = reserve.total_bytes;
     estimate.even_arenas = reserve.sum * reserve.sum / reserve.squares;
     law = arena_cap_kept_share(cap, estimate.even_arenas);
-    estimate.high_bytes =
-        number_smaller(share_of(reserve.total_bytes, 1.0 - law * KEPT_LEAST),
-            number_subtract(reserve.total_bytes, reserve.largest_bytes));
-    estimate.low_bytes = number_smaller(estimate.high_bytes,
-        number_subtract(reserve.total_bytes, most_kept(&reserve, glibc, cap, law)));
+    const struct kept kept = kept_of(&reserve, glibc, cap, law);
+    estimate.high_bytes = number_subtract(
+        reserve.total_bytes, larger(kept.least_bytes, reserve.largest_bytes));
+    estimate.low_bytes = number_smaller(
+        estimate.high_bytes, number_subtract(reserve.total_bytes, kept.most_bytes));
     return estimate;
 }

@@ -144,7 +144,8 @@ int rule_glibc_arenas(const struct snapshot *snapshot, struct finding_list *list
         "each arena keeps what its own busiest moment needed, and these moments do not "
         "fall together: pooled into %d, the reserves of %.1f equal arenas shrink to "
         "about "
-        "sqrt(%d/%.1f) = %.0f %% of their sum; blocks in use stay as they are. The "
+        "sqrt(%d/%.1f) = %.0f %% of their sum, and less where malloc trims the ends of "
+        "the few; blocks in use stay as they are. It is the mean over idle moments. The "
         "price: "
         "threads wait for each other in malloc, which programs that do little else "
         "notice. malloc_trim gives back from the same memory: do not add the two",

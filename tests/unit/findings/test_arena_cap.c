@@ -13,8 +13,11 @@ enum { MAX_ARENAS = 32 };
 
 static uint64_t trim_threshold_bytes = 128 * KIB;
 
-static struct arena_cap_estimate estimate_of(
-    const uint64_t *retained_bytes, size_t count, size_t cap)
+static uint64_t in_use_bytes = 3 * MIB;
+
+/* Arenas that retain so much; one part in tops_part of it at their ends. */
+static struct arena_cap_estimate estimate_with_tops(
+    const uint64_t *retained_bytes, size_t count, size_t cap, uint64_t tops_part)
 {
     static struct glibc_arena arenas[MAX_ARENAS];
     const struct glibc_facts glibc = {
@@ -26,17 +29,24 @@ static struct arena_cap_estimate estimate_of(
 
     assert_true(count <= MAX_ARENAS);
     for (size_t i = 0; i < count; i++) {
+        const uint64_t top = retained_bytes[i] / tops_part;
         arenas[i] = (struct glibc_arena){
             .main = i == 0,
             .state = FACT_OK,
             .resident_state = FACT_OK,
-            .free_resident_bytes = retained_bytes[i] / 4,
-            .top_resident_bytes = retained_bytes[i] / 8,
-            .resident_bytes = retained_bytes[i] + 3 * MIB,
-            .in_use_bytes = 3 * MIB,
+            .free_resident_bytes = (retained_bytes[i] - top) / 4,
+            .top_resident_bytes = top,
+            .resident_bytes = retained_bytes[i] + in_use_bytes,
+            .in_use_bytes = in_use_bytes,
         };
     }
     return arena_cap_estimate_of(&glibc, cap);
+}
+
+static struct arena_cap_estimate estimate_of(
+    const uint64_t *retained_bytes, size_t count, size_t cap)
+{
+    return estimate_with_tops(retained_bytes, count, cap, UINT64_MAX);
 }
 
 static void equal_arenas_follow_the_root(void **state)
@@ -52,29 +62,54 @@ static void equal_arenas_follow_the_root(void **state)
     assert_int_equal(estimate.arenas, 8);
     assert_int_equal(estimate.retained_bytes, 128 * MIB);
     assert_true(estimate.even_arenas > 7.999 && estimate.even_arenas < 8.001);
-    /* kept: half, times 0.70 to 1.35 */
-    assert_in_range(estimate.low_bytes, 41 * MIB, 42 * MIB);
-    assert_in_range(estimate.high_bytes, 83 * MIB, 84 * MIB);
+    /* kept of 128 MiB: half, times 0.50 to 1.16 */
+    assert_in_range(estimate.low_bytes, 53 * MIB, 54 * MIB);
+    assert_in_range(estimate.high_bytes, 95 * MIB, 96 * MIB);
 }
 
-/* MariaDB after short heavy queries: most of it is at the ends of the heaps. */
-static void a_grown_threshold_widens_the_range(void **state)
+/* All of it at the ends of the heaps, as in MariaDB after heavy queries. */
+static void ends_follow_the_root_up_to_the_threshold(void **state)
 {
-    uint64_t retained[16];
-    struct arena_cap_estimate narrow;
-    struct arena_cap_estimate wide;
+    uint64_t retained[8];
+    struct arena_cap_estimate estimate;
 
     (void)state;
-    for (size_t i = 0; i < 16; i++) {
-        retained[i] = 8 * MIB;
+    for (size_t i = 0; i < 8; i++) {
+        retained[i] = 16 * MIB;
     }
-    narrow = estimate_of(retained, 16, 2);
-    trim_threshold_bytes = 38 * MIB;
-    wide = estimate_of(retained, 16, 2);
+    trim_threshold_bytes = 64 * MIB;
+    estimate = estimate_with_tops(retained, 8, 2, 1);
+    /* half of 128 MiB, times 0.85 to 1.35: below two thresholds of 64 MiB, times 0.55 and 1 */
+    assert_in_range(estimate.high_bytes, 73 * MIB, 74 * MIB);
+    assert_in_range(estimate.low_bytes, 41 * MIB, 42 * MIB);
+    trim_threshold_bytes = 20 * MIB;
+    estimate = estimate_with_tops(retained, 8, 2, 1);
+    /* two thresholds of 20 MiB, times 0.55 to 1 */
+    assert_int_equal(estimate.high_bytes, 106 * MIB);
+    assert_int_equal(estimate.low_bytes, 88 * MIB);
     trim_threshold_bytes = 128 * KIB;
-    assert_int_equal(wide.high_bytes, narrow.high_bytes);
-    /* The tops, an eighth, may be kept whole instead of by the law: 16 MiB x (1 - 0.477) */
-    assert_in_range(narrow.low_bytes - wide.low_bytes, 8 * MIB, 8 * MIB + 512 * KIB);
+    estimate = estimate_with_tops(retained, 8, 2, 1);
+    /* ends of 16 MiB show that the threshold stops nothing: the law */
+    assert_in_range(estimate.high_bytes, 73 * MIB, 74 * MIB);
+    assert_in_range(estimate.low_bytes, 41 * MIB, 42 * MIB);
+}
+
+static void holes_between_more_blocks_in_use_may_stay(void **state)
+{
+    uint64_t retained[8];
+    struct arena_cap_estimate few;
+    struct arena_cap_estimate many;
+
+    (void)state;
+    for (size_t i = 0; i < 8; i++) {
+        retained[i] = 16 * MIB;
+    }
+    few = estimate_of(retained, 8, 2);
+    in_use_bytes = 26 * MIB; /* 80 MiB more than is retained */
+    many = estimate_of(retained, 8, 2);
+    in_use_bytes = 3 * MIB;
+    assert_int_equal(many.high_bytes, few.high_bytes);
+    assert_in_range(few.low_bytes - many.low_bytes, 48 * MIB - KIB, 48 * MIB + KIB);
 }
 
 static void empty_arenas_are_no_reserves(void **state)
@@ -138,7 +173,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_arenas_follow_the_root),
-        cmocka_unit_test(a_grown_threshold_widens_the_range),
+        cmocka_unit_test(ends_follow_the_root_up_to_the_threshold),
+        cmocka_unit_test(holes_between_more_blocks_in_use_may_stay),
         cmocka_unit_test(empty_arenas_are_no_reserves),
         cmocka_unit_test(one_large_arena_among_small_ones_saves_little),
         cmocka_unit_test(unread_arenas_do_not_count),
