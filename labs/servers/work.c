@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ROOTS = 1000, QUERY_BYTES = 256 << 10, HEAVY_ONE_IN = 100 };
+enum { ROOTS = 1000, QUERY_BYTES = 256 << 10, HEAVY_ONE_IN = 100, HEAVY_WAIT_MS = 1000 };
 
 static const size_t heap_limit_bytes = 256 << 20;
 
@@ -75,6 +75,14 @@ static int query(struct work *work)
     return take_blocks(work, QUERY_BYTES) == 0 ? set_body(work, text) : -1;
 }
 
+static int heavy(struct work *work)
+{
+    work->wait_ms = HEAVY_WAIT_MS;
+    return take_blocks(work, (size_t)WORK_LIGHT_BYTES * WORK_HEAVY_TIMES) == 0
+               ? set_body(work, "mix ok\n")
+               : -1;
+}
+
 static int mix(struct work *work)
 {
     static uint64_t state;
@@ -108,7 +116,7 @@ int work_begin(
         return mix(work);
     }
     work->wait_ms = 0;
-    return 0;
+    return strcmp(page, "heavy") == 0 ? heavy(work) : 0;
 }
 
 void work_end(struct work *work)

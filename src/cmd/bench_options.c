@@ -143,7 +143,7 @@ static int take_work(const struct options *options, struct bench_request *reques
 
     request->trial.work = trial_work_find(name != NULL ? name : "query");
     if (request->trial.work == NULL) {
-        complain("--work takes query, hello, large or mix, not '%s'", name);
+        complain("--work takes query, hello, large, mix or heavy, not '%s'", name);
         return EXIT_USAGE;
     }
     request->setup.work = request->trial.work->name;

@@ -124,7 +124,7 @@ const struct option_row option_table[] = {
     {"warm", VALUE_TEXT + TEXT_WARM, "SECONDS", OPTION_BENCH,
         "at most, until memory stands still, 15"},
     {"work", VALUE_TEXT + TEXT_WORK, "NAME", OPTION_BENCH,
-        "query (default), hello, large or mix; docs/bench.md"},
+        "query (default), hello, large, mix or heavy; docs/bench.md"},
     {"load", VALUE_TEXT + TEXT_LOAD, "TOOL", OPTION_BENCH, "wrk, ab or own"},
     {"rate", VALUE_TEXT + TEXT_RATE, "N", OPTION_BENCH,
         "open loop: so many requests a second, whatever is answered"},

@@ -93,7 +93,7 @@ static uint64_t kernel_of(const struct process_facts *process)
 struct worker_sums {
     uint64_t private_bytes;
     uint64_t kernel_bytes;
-    uint64_t base_bytes;
+    uint64_t *bases; /* of each worker: what it holds outside its request heap */
     uint64_t shared_bytes;
     uint64_t retained_bytes;
     uint64_t cache_bytes;
@@ -115,8 +115,7 @@ static void take_worker(
         number_add(private_bytes, peak_beyond_now(process));
     sums->private_bytes = number_add(sums->private_bytes, private_bytes);
     sums->kernel_bytes = number_add(sums->kernel_bytes, kernel_of(process));
-    sums->base_bytes = number_add(
-        sums->base_bytes, number_subtract(private_bytes, heap_resident(process)));
+    sums->bases[sums->known - 1] = number_subtract(private_bytes, heap_resident(process));
     sums->shared_bytes =
         number_add(sums->shared_bytes, number_subtract(resident, private_bytes));
     sums->retained_bytes = number_add(
@@ -329,7 +328,8 @@ static void set_averages(const struct worker_sums *sums, struct plan_input *inpu
 {
     input->private_count = sums->known;
     input->kernel_bytes = sums->kernel_bytes / sums->known;
-    input->base_bytes = sums->base_bytes / sums->known;
+    /* the median: a heap that shrank between two reads makes one worker's base absurd */
+    input->base_bytes = distribution_of(sums->bases, sums->known).median_bytes;
     input->shared_bytes = sums->shared_bytes / sums->known;
     input->retained_bytes = sums->retained_bytes / sums->known;
     input->thread_cache_bytes = sums->cache_bytes / sums->known;
@@ -378,7 +378,8 @@ int pool_plan_input(struct region *region, const struct snapshot *snapshot,
         return rc;
     }
     input->private_bytes = region_alloc(region, (workers.count + 1) * sizeof(uint64_t));
-    if (input->private_bytes == NULL) {
+    sums.bases = region_alloc(region, (workers.count + 1) * sizeof(uint64_t));
+    if (input->private_bytes == NULL || sums.bases == NULL) {
         return -ENOMEM;
     }
     for (size_t i = 0; i < workers.count; i++) {

@@ -149,7 +149,9 @@ static void close_connection(struct generator *generator, struct connection *con
 
 static void fail(struct generator *generator, struct connection *connection)
 {
-    generator->result->failed++;
+    if (service_now_ns() <= generator->end_ns) { /* what ends later is not of this run */
+        generator->result->failed++;
+    }
     close_connection(generator, connection);
 }
 
@@ -187,7 +189,7 @@ static void finish(struct generator *generator, struct connection *connection)
     const int verdict = verdict_of(&generator->request->expected, buffer_text(text),
         text->length_bytes, !generator->address.is_fastcgi);
 
-    if (now <= generator->end_ns) { /* what ends later is not of this run */
+    if (now <= generator->end_ns) {
         if (verdict == 0) {
             generator->result->requests++;
             count_latency(generator, now - connection->intended_ns);
@@ -414,6 +416,18 @@ static void release(struct generator *generator)
     }
 }
 
+/*
+ * Waits for the answers that are still out: a server goes on with a request whose client
+ * left, and the next run would find its workers busy. They do not count.
+ */
+static void drain(struct generator *generator)
+{
+    while (generator->busy > 0 && !service_was_told_to_stop()) {
+        serve_events(generator, 20);
+        drop_late(generator, service_now_ns());
+    }
+}
+
 void generator_run(const struct load_request *request, struct load_result *result)
 {
     struct generator generator = {.request = request, .result = result, .poll = -1};
@@ -433,6 +447,7 @@ void generator_run(const struct load_request *request, struct load_result *resul
         serve_events(&generator, next_start_ms(&generator, now));
         drop_late(&generator, now);
     }
+    drain(&generator);
     summarise(&generator);
     release(&generator);
 }

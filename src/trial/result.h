@@ -89,6 +89,7 @@ struct result_row {
     struct fact quiet[MEMORY_FIGURE_COUNT]; /* after the last run and a rest */
     struct fact trim_gain; /* of quiet: what trim and gc_mem_caches would give back */
     unsigned warm_seconds;
+    uint64_t warm_requests;
     bool warm; /* memory stood still before the first run */
     struct result_run runs[RESULT_MAX_RUNS];
     size_t run_count;

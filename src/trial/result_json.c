@@ -164,6 +164,7 @@ static void put_row(struct json_writer *json, const struct result_setup *setup,
     put_unsigned(json, "workers", row->workers);
     put_bool(json, "warm", row->warm);
     put_unsigned(json, "warm_seconds", row->warm_seconds);
+    put_unsigned(json, "warm_requests", row->warm_requests);
     put_figures(json, "cold", row->cold);
     put_figures(json, "idle", row->idle);
     put_figures(json, "quiet", row->quiet);

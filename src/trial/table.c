@@ -146,7 +146,9 @@ static void put_row_notes(
         }
     }
     if (row->started && !row->warm) {
-        buffer_printf(buffer, "%s: memory still moved after %u s of warming up.\n",
+        buffer_printf(buffer,
+            "%s: not warm after %u s: memory still moved, or workers had served few "
+            "requests.\n",
             row->recipe, row->warm_seconds);
     }
     if (row->front) {

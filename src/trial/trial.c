@@ -32,7 +32,7 @@ enum {
     SETTLE_MS = 1000,
     NAME_BYTES = 64,
     VALUES = 10,
-    LOOK_AT_PERCENT = 50,
+    LOOKS = 6, /* full ones, in the last run */
 };
 
 static const double warm_change = 0.01;
@@ -44,6 +44,8 @@ const struct trial_work trial_works[] = {
     {"large", {"xxxxxxxx", 1048576}, 0, false, "an answer of 1 MiB"},
     {"mix", {"mix ok", 0}, 0, false,
         "1 MiB of small blocks; one request in 100 takes 20 times as much"},
+    {"heavy", {"mix ok", 0}, 1.0, false,
+        "20 MiB of small blocks in every request, held for a second: the worst case"},
     {.name = NULL},
 };
 
@@ -330,6 +332,11 @@ static int sample_phase(struct trial *trial, struct fact figures[MEMORY_FIGURE_C
     return rc;
 }
 
+static const char *target_of(const struct trial *trial)
+{
+    return trial->options->attach != NULL ? trial->options->attach : trial->pool;
+}
+
 static struct load_request request_of(const struct trial *trial, unsigned seconds)
 {
     const struct trial_options *options = trial->options;
@@ -365,25 +372,58 @@ static unsigned workers_lost(
     return lost;
 }
 
+/* The largest real of any request heap, and of what FPM says of last requests. */
+static uint64_t largest_real(const struct facts *facts)
+{
+    uint64_t most = 0;
+
+    for (size_t i = 0; i < facts->process_count; i++) {
+        const struct zend_facts *zend = &facts->processes[i].zend;
+        for (size_t j = 0; j < zend->heap_count; j++) {
+            const struct zend_heap_facts *heap = &zend->heaps[j];
+            most = state_is_known(heap->state) && heap->peak_real_bytes > most
+                       ? heap->peak_real_bytes
+                       : most;
+        }
+    }
+    for (size_t i = 0; i < facts->fpm_pool_count; i++) {
+        const struct fpm_pool_facts *pool = &facts->fpm_pools[i];
+        for (size_t j = 0; j < pool->worker_count; j++) {
+            const struct fact *memory = &pool->workers[j].last_request_memory;
+            most = fact_is_known(memory) && memory->value > most ? memory->value : most;
+        }
+    }
+    return most;
+}
+
+/* A full look; the one with the largest request is kept. */
 static void look_closely(struct trial *trial)
 {
     struct trial_look *look = trial->look;
-    const char *target =
-        trial->options->attach != NULL ? trial->options->attach : trial->pool;
+    struct facts facts;
 
+    if (facts_collect(trial->root, target_of(trial), COLLECT_EXPLAIN, &facts, NULL) !=
+        0) {
+        return;
+    }
+    const uint64_t real = largest_real(&facts);
+    if (look->taken && real < look->peak_real_bytes) {
+        region_release(&facts.region);
+        return;
+    }
     if (look->taken) {
         region_release(&look->facts.region);
     }
-    look->taken =
-        facts_collect(trial->root, target, COLLECT_EXPLAIN, &look->facts, NULL) == 0;
+    look->taken = true;
+    look->facts = facts;
+    look->peak_real_bytes = real;
 }
 
-/* Samples while the load runs; the look in its middle when it is the last. */
+/* Samples while the load runs; full looks too when it is the last. */
 static int watch(struct trial *trial, struct load *load, unsigned seconds, bool last)
 {
-    const int64_t middle =
-        load->started_ns + seconds * INT64_C(10000000) * LOOK_AT_PERCENT;
-    bool looked = !last;
+    const int64_t between = seconds * INT64_C(1000000000) / (LOOKS + 1);
+    int64_t next = last ? load->started_ns + between : INT64_MAX;
     int rc = 0;
 
     for (unsigned i = 0; rc == 0 && load_is_running(load); i++) {
@@ -395,9 +435,9 @@ static int watch(struct trial *trial, struct load *load, unsigned seconds, bool 
             return -ECHILD;
         }
         rc = sample(trial, i % FRAMES_EVERY == 0, true);
-        if (!looked && service_now_ns() > middle) {
+        if (service_now_ns() > next) {
             look_closely(trial);
-            looked = true;
+            next += between;
         }
         const int64_t left = SAMPLE_MS - (service_now_ns() - begin) / 1000000;
         service_pause_ms(left > 0 ? (unsigned)left : 1);
@@ -504,7 +544,9 @@ static int run_once(struct trial *trial, size_t index)
 static int warm_up(struct trial *trial)
 {
     const struct memory_series *series = &trial->look->series;
-    const struct load_request request = request_of(trial, WARM_STEP_SECONDS);
+    const unsigned step =
+        WARM_STEP_SECONDS + 2 * (unsigned)trial->options->work->service_seconds;
+    const struct load_request request = request_of(trial, step);
     const uint64_t wanted = (uint64_t)WARM_REQUESTS * trial->options->setup->workers;
     uint64_t requests = 0;
     uint64_t before = 0;
@@ -523,7 +565,7 @@ static int warm_up(struct trial *trial)
         }
         load_finish(&load, &request, &result);
         rc = rc == 0 ? sample(trial, false, false) : rc;
-        second += WARM_STEP_SECONDS;
+        second += step;
         if (rc != 0 || series->count == 0) {
             break;
         }
@@ -535,6 +577,7 @@ static int warm_up(struct trial *trial)
         before = now;
     }
     trial->row->warm_seconds = second;
+    trial->row->warm_requests = requests;
     return rc;
 }
 
@@ -557,10 +600,8 @@ static void count_trim_gain(struct trial *trial)
 {
     struct fact *gain = &trial->row->trim_gain;
     struct facts now;
-    const char *target =
-        trial->options->attach != NULL ? trial->options->attach : trial->pool;
 
-    if (facts_collect(trial->root, target, COLLECT_EXPLAIN, &now, NULL) != 0) {
+    if (facts_collect(trial->root, target_of(trial), COLLECT_EXPLAIN, &now, NULL) != 0) {
         return;
     }
     *gain = (struct fact){.state = FACT_OK};
@@ -585,8 +626,7 @@ static int measure(struct trial *trial)
 {
     struct result_row *row = trial->row;
     const struct result_setup *setup = trial->options->setup;
-    const struct memory_target target = {
-        .pool = trial->options->attach != NULL ? trial->options->attach : trial->pool,
+    const struct memory_target target = {.pool = target_of(trial),
         .front = trial->front[0] != '\0' ? trial->front : NULL,
         .own_cgroup = trial->box.open};
     int rc = memory_begin(&trial->look->series, trial->root, &target);

@@ -34,10 +34,11 @@ struct trial_options {
     bool progress; /* say on standard error what happens */
 };
 
-/* Facts from the middle of the last run; the caller releases them when taken. */
+/* Facts from several moments of the last run; the caller releases them when taken. */
 struct trial_look {
     bool taken;
-    struct facts facts;
+    struct facts facts;          /* of the moment with the largest request heap */
+    uint64_t peak_real_bytes;    /* of it; 0 without one */
     struct memory_series series; /* ended by the caller */
     size_t load_first;           /* samples of the first run begin here */
     size_t load_last;

@@ -133,10 +133,20 @@ class Fpm(unittest.TestCase):
 
 
 class Untouched(unittest.TestCase):
+    @staticmethod
+    def are_waiting(workers):
+        """A worker that was just forked still writes to its pages."""
+        calls = []
+        for pid in workers:
+            with open(f"/proc/{pid}/wchan", encoding="ascii") as file:
+                calls.append(file.read())
+        return all("accept" in call or "wait" in call for call in calls)
+
     def test_r_reading_gives_no_worker_its_own_copy(self):
         """Pages that workers share with their master are still shared after a look."""
         with servers.php_fpm(WORK, workers=6) as server:
             workers = servers.children(server.pid)
+            servers.wait_until(lambda: self.are_waiting(workers), "workers in accept")
             before = [tool.rollup(pid)["Private_Dirty"] for pid in workers]
             for _ in range(3):
                 tool.run("explain", f"pool:{server.pid}", "--json")

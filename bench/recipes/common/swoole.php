@@ -16,13 +16,16 @@ $server->on('request', function ($request, $response) {
         $response->end("hello\n");
     } elseif ($page === 'large') {
         $response->end(str_repeat('x', 1048576));
-    } elseif ($page === 'mix') {
+    } elseif ($page === 'mix' || $page === 'heavy') {
         $rows = [];
-        $bytes = 1048576 * (mt_rand(1, 100) === 1 ? 20 : 1);
+        $bytes = 1048576 * ($page === 'heavy' || mt_rand(1, 100) === 1 ? 20 : 1);
         for ($taken = 0; $taken < $bytes; $taken += 432) {
-            $rows[] = str_repeat('x', 400);
+            $rows[] = str_repeat(chr(65 + $taken % 26), 400); // opcache folds constants
         }
-        $response->end("mix ok\n");
+        if ($page === 'heavy') {
+            usleep(1000000);
+        }
+        $response->end(count($rows) > 0 ? "mix ok\n" : '');
     } elseif ($page === 'query') {
         $sum = 0.0;
         for ($i = 1; $i <= 1000; $i++) {

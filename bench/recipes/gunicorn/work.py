@@ -1,6 +1,7 @@
 """The four works as a WSGI application; the page is the last word of the path."""
 import math
 import random
+import time
 
 BLOCK = 400
 
@@ -19,8 +20,9 @@ def query():
     return f"query {total:.3f}\n".encode()
 
 
-def mix(times):
+def mix(times, seconds=0):
     kept = blocks(1048576 * times)
+    time.sleep(seconds)
     return b"mix ok\n" if kept else b""
 
 
@@ -29,7 +31,7 @@ PAGES = {
     "large": lambda: b"x" * 1048576,
     "query": query,
     "mix": lambda: mix(20 if random.randrange(100) == 0 else 1),
-    "heavy": lambda: mix(20),
+    "heavy": lambda: mix(20, 1),
 }
 
 

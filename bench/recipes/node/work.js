@@ -24,17 +24,17 @@ function query(response) {
     setTimeout(() => answer(response, `query ${sum.toFixed(3)}\n`), 50);
 }
 
-function mix(response, times) {
+function mix(response, times, ms) {
     const rows = blocks(1048576 * times);
-    answer(response, rows.length > 0 ? 'mix ok\n' : '');
+    setTimeout(() => answer(response, rows.length > 0 ? 'mix ok\n' : ''), ms);
 }
 
 const pages = {
     hello: (response) => answer(response, 'hello\n'),
     large: (response) => answer(response, 'x'.repeat(1048576)),
     query,
-    mix: (response) => mix(response, Math.random() < 0.01 ? 20 : 1),
-    heavy: (response) => mix(response, 20),
+    mix: (response) => mix(response, Math.random() < 0.01 ? 20 : 1, 0),
+    heavy: (response) => mix(response, 20, 1000),
 };
 
 if (cluster.isPrimary || cluster.isMaster) {

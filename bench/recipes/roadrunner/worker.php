@@ -12,13 +12,16 @@ while ($request = $worker->waitRequest()) {
         $body = "hello\n";
     } elseif ($page === 'large') {
         $body = str_repeat('x', 1048576);
-    } elseif ($page === 'mix') {
+    } elseif ($page === 'mix' || $page === 'heavy') {
         $rows = [];
-        $bytes = 1048576 * (mt_rand(1, 100) === 1 ? 20 : 1);
+        $bytes = 1048576 * ($page === 'heavy' || mt_rand(1, 100) === 1 ? 20 : 1);
         for ($taken = 0; $taken < $bytes; $taken += 432) {
-            $rows[] = str_repeat('x', 400);
+            $rows[] = str_repeat(chr(65 + $taken % 26), 400); // opcache folds constants
         }
-        $body = "mix ok\n";
+        if ($page === 'heavy') {
+            usleep(1000000);
+        }
+        $body = count($rows) > 0 ? "mix ok\n" : '';
         unset($rows);
     } elseif ($page === 'query') {
         $sum = 0.0;
