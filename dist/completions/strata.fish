@@ -38,7 +38,7 @@ complete -c strata -n '__fish_seen_subcommand_from bench' -l seconds -x -d 'of e
 complete -c strata -n '__fish_seen_subcommand_from bench' -l runs -x -d '3'
 complete -c strata -n '__fish_seen_subcommand_from bench' -l quiet -x -d 'rest before the last look at memory, 60'
 complete -c strata -n '__fish_seen_subcommand_from bench' -l warm -x -d 'at most, until memory stands still, 15'
-complete -c strata -n '__fish_seen_subcommand_from bench' -l work -x -d 'query (default), hello, large or mix; docs/bench.md'
+complete -c strata -n '__fish_seen_subcommand_from bench' -l work -x -d 'query (default), hello, large, mix or heavy; docs/bench.md'
 complete -c strata -n '__fish_seen_subcommand_from bench' -l load -x -d 'wrk, ab or own'
 complete -c strata -n '__fish_seen_subcommand_from bench' -l rate -x -d 'open loop: so many requests a second, whatever is answered'
 complete -c strata -n '__fish_seen_subcommand_from bench' -l keep-alive -d 'several requests on a connection (wrk, ab)'
