@@ -1,7 +1,11 @@
 /*
  * The block classes of the malloc replacement: pure tables, no state. 8 bytes, multiples
- * of 16 up to 128, then four steps to each doubling up to 32 KiB, so that rounding up
- * wastes at most a fifth of a block, and every power of two is a class of its own.
+ * of 16 up to 256, then eight steps to each doubling up to 4 KiB, so that rounding up
+ * wastes at most a ninth of a block, and four up to 32 KiB. Every power of two is a class
+ * of its own.
+ *
+ * Blocks lie in slabs of their own class (central.c) or, but for the first classes, in
+ * units of 64 KiB that all classes share (mixed.c).
  */
 #ifndef STRATA_BLOCKCLASS_H
 #define STRATA_BLOCKCLASS_H
@@ -9,7 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define STRATA__BLOCK_CLASSES 41U
+#define STRATA__BLOCK_CLASSES 61U
+#define STRATA__SLAB_CLASSES 4U /* 8, 16, 32 and 48 bytes */
 #define STRATA__BLOCK_MAX ((size_t)32768)
 /* Sizes up to here find their class by one load. */
 #define STRATA__BLOCK_TABLE_MAX ((size_t)1024)
@@ -35,10 +40,13 @@ static inline unsigned strata__block_class_of(size_t bytes)
     if (bytes <= STRATA__BLOCK_TABLE_MAX) {
         return strata__block_class_of_words[(bytes + 7) / 8];
     }
-    /* Two bits below the highest bit of bytes - 1 say which of the four steps. Class 9 is
-     * the first above 128, 2 to the power of 7. */
+    /* The bits below the highest bit of bytes - 1 say which of the steps. Class 33 is the
+     * first above 1 KiB, 2 to the power of 10; from 4 KiB on there are four steps. */
     unsigned doubling = 63U - (unsigned)__builtin_clzll(bytes - 1);
-    return 9 + (doubling - 7) * 4 + (unsigned)((bytes - 1) >> (doubling - 2) & 3);
+    if (doubling < 12) {
+        return 33 + (doubling - 10) * 8 + (unsigned)((bytes - 1) >> (doubling - 3) & 7);
+    }
+    return 49 + (doubling - 12) * 4 + (unsigned)((bytes - 1) >> (doubling - 2) & 3);
 }
 
 /* Which block of a slab an offset below 64 KiB lies in. */

@@ -20,6 +20,7 @@
 #include "limit.h"
 #include "lock.h"
 #include "metadata.h"
+#include "mixed.h"
 #include "os.h"
 #include "region.h"
 #include "unitmap.h"
@@ -28,6 +29,14 @@
 #define PAGE_BYTES ((size_t)4096)
 #define WORD_BITS 64U
 #define PARTIAL_LISTS 8U
+#define SPARSE_LISTS 4U /* of those: half of the blocks or more are free */
+#define LOOKS 4U
+/* A class begins in mixed units, with a few blocks each time: most classes of most programs
+ * never need 64 KiB of their own. */
+#define STARTS 3U
+#define START_BLOCKS ((size_t)4)
+/* Below it there is little to win. */
+#define RECYCLE_LEAST_BYTES ((size_t)4 << 20)
 #define FULL_LIST PARTIAL_LISTS
 #define LISTS (PARTIAL_LISTS + 1)
 #define SWEEP_SLABS 16U
@@ -42,6 +51,7 @@ struct slab {
     uint16_t first_word; /* no block is free in the words before */
     uint8_t list;
     uint8_t class;
+    uint8_t was_full; /* so what is free now was freed */
     uint64_t free_bits[];
 };
 
@@ -63,6 +73,7 @@ static struct central {
     size_t purged_bytes;
     size_t sampled_requests;
     size_t sampled_bytes;
+    unsigned starts; /* refills out of mixed units, before there was a slab */
 } centrals[STRATA__BLOCK_CLASSES];
 
 static size_t words_of(const struct strata__block_class *class)
@@ -78,7 +89,8 @@ static size_t descriptor_bytes(const struct strata__block_class *class)
 static size_t out_blocks(unsigned class)
 {
     const struct central *central = &centrals[class];
-    return central->slabs * strata__block_classes[class].blocks - central->free_blocks;
+    return central->slabs * strata__block_classes[class].blocks - central->free_blocks +
+           strata__mixed_out_blocks(class);
 }
 
 /* Under the lock, when it has changed something. */
@@ -223,6 +235,7 @@ static size_t slab_take(struct slab *slab, void **blocks, size_t wanted)
     }
     slab->first_word = (uint16_t)word;
     slab->free_blocks -= (uint32_t)taken;
+    slab->was_full |= slab->free_blocks == 0;
     slab->touched |= (uint16_t)pages;
     slab->idle &= (uint16_t)~pages;
     return taken;
@@ -318,7 +331,18 @@ static struct slab *fullest(const struct central *central)
     return NULL;
 }
 
-size_t strata__central_refill(unsigned class, void **blocks, size_t wanted)
+/* Under the lock. */
+static void note_peak(unsigned class)
+{
+    struct central *central = &centrals[class];
+    size_t out = out_blocks(class);
+    central->peak_out_blocks =
+        out > central->peak_out_blocks ? out : central->peak_out_blocks;
+    publish(class);
+}
+
+static size_t refill_from_slabs(
+    unsigned class, void **blocks, size_t wanted, int may_grow)
 {
     struct central *central = &centrals[class];
     size_t got = 0;
@@ -326,7 +350,8 @@ size_t strata__central_refill(unsigned class, void **blocks, size_t wanted)
     while (got < wanted) {
         struct slab *slab = fullest(central);
         /* A new slab is bought for the first block only, not to fill up a batch. */
-        if (slab == NULL && (got > 0 || (slab = slab_new(central, class)) == NULL)) {
+        if (slab == NULL &&
+            (got > 0 || !may_grow || (slab = slab_new(central, class)) == NULL)) {
             break;
         }
         int before = __builtin_popcount(slab->touched);
@@ -342,17 +367,114 @@ size_t strata__central_refill(unsigned class, void **blocks, size_t wanted)
     if (got == 0 && (blocks[0] = find_bought(central)) != NULL) {
         got = 1;
     }
-    size_t out = out_blocks(class);
-    central->peak_out_blocks =
-        out > central->peak_out_blocks ? out : central->peak_out_blocks;
-    publish(class);
+    note_peak(class);
     strata__lock_drop(&central->lock);
     return got;
 }
 
+/* Makes a mixed unit of a slab of these lists, or returns 0. */
+static int recycle_of(unsigned class, unsigned list)
+{
+    struct central *central = &centrals[class];
+    int done = 0;
+    strata__lock_take(&central->lock);
+    struct slab *slab = central->lists[list].head;
+    for (unsigned i = 0; i < LOOKS && slab != NULL && !slab->was_full; i++) {
+        slab = slab->next;
+    }
+    if (slab != NULL && slab->was_full &&
+        strata__mixed_adopt(class, slab->start, slab->free_bits, slab->touched) == 0) {
+        list_remove(central, slab);
+        central->slabs--;
+        central->free_blocks -= slab->free_blocks;
+        central->touched_pages -= (size_t)__builtin_popcount(slab->touched);
+        done = 1;
+        publish(class);
+    }
+    strata__lock_drop(&central->lock);
+    if (done) {
+        strata__metadata_give(slab, descriptor_bytes(&strata__block_classes[class]));
+    }
+    return done;
+}
+
+/* Before the kernel is asked for memory: the sparsest slab of any class, if one is sparse,
+ * becomes a mixed unit, so that all classes can use what this one has left. */
+static int recycle(void)
+{
+    if (strata__units_used_bytes() < RECYCLE_LEAST_BYTES ||
+        strata__units_dirty_bytes() >= STRATA__UNIT_BYTES) {
+        return 0;
+    }
+    for (unsigned list = PARTIAL_LISTS; list > PARTIAL_LISTS - SPARSE_LISTS; list--) {
+        for (unsigned class = STRATA__SLAB_CLASSES; class < STRATA__BLOCK_CLASSES;
+             class ++) {
+            size_t *length = &centrals[class].lists[list - 1].length;
+            if (__atomic_load_n(length, __ATOMIC_RELAXED) > 0 &&
+                recycle_of(class, list - 1)) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+static size_t refill_from_mixed(
+    unsigned class, void **blocks, size_t wanted, int may_grow)
+{
+    size_t got = strata__mixed_refill(class, blocks, wanted, 1, may_grow);
+    if (got > 0) {
+        strata__lock_take(&centrals[class].lock);
+        note_peak(class);
+        strata__lock_drop(&centrals[class].lock);
+    }
+    return got;
+}
+
+size_t strata__central_refill(unsigned class, void **blocks, size_t wanted)
+{
+    if (class < STRATA__SLAB_CLASSES) {
+        return refill_from_slabs(class, blocks, wanted, 1);
+    }
+    unsigned starts = __atomic_load_n(&centrals[class].starts, __ATOMIC_RELAXED);
+    if (starts < STARTS) {
+        size_t some = START_BLOCKS << starts;
+        __atomic_store_n(&centrals[class].starts, starts + 1, __ATOMIC_RELAXED);
+        size_t got = refill_from_mixed(class, blocks, some < wanted ? some : wanted, 1);
+        if (got > 0) {
+            return got;
+        }
+    }
+    size_t got = refill_from_slabs(class, blocks, wanted, 0);
+    if (got == 0 && strata__mixed_adopted() > 0) {
+        got = refill_from_mixed(class, blocks, wanted, 0);
+    }
+    while (got == 0 && recycle()) {
+        got = refill_from_mixed(class, blocks, wanted, 0);
+    }
+    if (got == 0) {
+        got = refill_from_slabs(class, blocks, wanted, 1);
+    }
+    /* The limit may forbid new pages, and a mixed unit have room on old ones. */
+    return got > 0 ? got : refill_from_mixed(class, blocks, 1, 0);
+}
+
+size_t strata__central_take_aligned(unsigned class, void **block, size_t alignment)
+{
+    size_t got = strata__mixed_refill(class, block, 1, alignment, 1);
+    strata__lock_take(&centrals[class].lock);
+    note_peak(class);
+    strata__lock_drop(&centrals[class].lock);
+    return got;
+}
+
+/* NULL: in a mixed unit. */
 static struct slab *slab_at(unsigned class, const void *address)
 {
     uint64_t entry = strata__unitmap_get(address);
+    if (strata__entry_kind(entry) == STRATA__KIND_MIXED) {
+        return NULL;
+    }
     if (strata__entry_kind(entry) != class + 1) {
         strata__fatal(HEAP_NAME, "not an allocated block", address);
     }
@@ -383,13 +505,20 @@ static void retire(struct central *central, struct slab *slab)
     central->touched_pages -= (size_t)__builtin_popcount(slab->touched);
 }
 
-void strata__central_flush(unsigned class, void *const *blocks, size_t count)
+/* Returns the slabs that have become empty, a list by `next`. Blocks in mixed units are
+ * left over: under the class's lock no slab of it can become one. */
+static struct slab *give_all(
+    unsigned class, void *const *blocks, size_t count, void **left, size_t *left_count)
 {
     struct central *central = &centrals[class];
     struct slab *empty = NULL;
     strata__lock_take(&central->lock);
     for (size_t i = 0; i < count;) {
         struct slab *slab = slab_at(class, blocks[i]);
+        if (slab == NULL) {
+            left[(*left_count)++] = blocks[i++];
+            continue;
+        }
         i += give_run(class, slab, blocks + i, count - i);
         if (slab->free_blocks < strata__block_classes[class].blocks) {
             relist(central, slab);
@@ -401,23 +530,22 @@ void strata__central_flush(unsigned class, void *const *blocks, size_t count)
     }
     publish(class);
     strata__lock_drop(&central->lock);
+    return empty;
+}
+
+void strata__central_flush(unsigned class, void *const *blocks, size_t count)
+{
+    void *left[STRATA__BLOCK_BATCH_MAX + 1];
+    size_t left_count = 0;
+    struct slab *empty = NULL;
+    empty = give_all(class, blocks, count, left, &left_count);
+    if (left_count > 0) {
+        strata__mixed_flush(class, left, left_count);
+    }
     while (empty != NULL) {
         struct slab *next = empty->next;
         slab_delete(empty);
         empty = next;
-    }
-}
-
-void strata__central_verify(unsigned class, const void *address)
-{
-    struct central *central = &centrals[class];
-    strata__lock_take(&central->lock);
-    const struct slab *slab = slab_at(class, address);
-    unsigned index = index_in(slab, address);
-    uint64_t bit = slab->free_bits[index / WORD_BITS] >> index % WORD_BITS & 1;
-    strata__lock_drop(&central->lock);
-    if (bit != 0) {
-        strata__fatal(HEAP_NAME, "not an allocated block", address);
     }
 }
 
@@ -456,27 +584,11 @@ static uint16_t free_pages(const struct slab *slab)
     return (uint16_t)free;
 }
 
-/* Purges the pages of a mask run by run; returns those that went. */
-static uint16_t purge_pages(const struct slab *slab, unsigned mask)
-{
-    unsigned purged = 0;
-    while (mask != 0) {
-        unsigned first = (unsigned)__builtin_ctz(mask);
-        unsigned count = (unsigned)__builtin_ctz(~(mask >> first));
-        unsigned run = ((1U << count) - 1) << first;
-        if (strata__os->purge(slab->start + first * PAGE_BYTES, count * PAGE_BYTES) ==
-            0) {
-            purged |= run;
-        }
-        mask &= ~run;
-    }
-    return (uint16_t)purged;
-}
-
 static size_t sweep_slab(struct central *central, struct slab *slab, int now)
 {
     uint16_t free = free_pages(slab);
-    uint16_t purged = purge_pages(slab, now ? free : free & slab->idle);
+    uint16_t purged =
+        strata__units_purge_pages(slab->start, now ? free : free & (unsigned)slab->idle);
     slab->touched &= (uint16_t)~purged;
     slab->idle = free & (uint16_t)~purged;
     size_t pages = (size_t)__builtin_popcount(purged);
@@ -519,13 +631,15 @@ static size_t sweep_list(unsigned class, unsigned number, int now)
     return purged;
 }
 
-size_t strata__central_sweep(unsigned class, int now)
+size_t strata__central_sweep(int now)
 {
     size_t purged = 0;
-    for (unsigned i = 0; i < PARTIAL_LISTS; i++) {
-        purged += sweep_list(class, i, now);
+    for (unsigned class = 0; class < STRATA__BLOCK_CLASSES; class ++) {
+        for (unsigned i = 0; i < PARTIAL_LISTS; i++) {
+            purged += sweep_list(class, i, now);
+        }
     }
-    return purged;
+    return purged + strata__mixed_sweep(now);
 }
 
 /* It is written to: NOLINTNEXTLINE(readability-non-const-parameter) */
@@ -591,7 +705,7 @@ static void check_slab(
     STRATA__BUG_IF((slab->idle & ~slab->touched) != 0);
 }
 
-void strata__central_check(unsigned class)
+static void check_class(unsigned class)
 {
     struct central *central = &centrals[class];
     size_t slabs = 0;
@@ -612,15 +726,25 @@ void strata__central_check(unsigned class)
     strata__lock_drop(&central->lock);
 }
 
+void strata__central_check(void)
+{
+    for (unsigned class = 0; class < STRATA__BLOCK_CLASSES; class ++) {
+        check_class(class);
+    }
+    strata__mixed_check();
+}
+
 void strata__central_lock(void)
 {
     for (unsigned i = 0; i < STRATA__BLOCK_CLASSES; i++) {
         strata__lock_take(&centrals[i].lock);
     }
+    strata__mixed_lock();
 }
 
 void strata__central_unlock(void)
 {
+    strata__mixed_unlock();
     for (unsigned i = STRATA__BLOCK_CLASSES; i > 0; i--) {
         strata__lock_drop(&centrals[i - 1].lock);
     }
@@ -628,6 +752,7 @@ void strata__central_unlock(void)
 
 void strata__central_reset_locks(void)
 {
+    strata__mixed_reset_lock();
     for (unsigned i = 0; i < STRATA__BLOCK_CLASSES; i++) {
         strata__lock_reset(&centrals[i].lock);
     }

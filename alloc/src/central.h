@@ -10,6 +10,7 @@
 
 #include "blockclass.h"
 
+/* All but out_blocks only for classes with slabs of their own. */
 struct strata__class_stats {
     size_t slabs;
     size_t out_blocks;      /* outside of the central lists: in use, or kept by a CPU */
@@ -25,15 +26,15 @@ struct strata__class_stats {
 /* At most `wanted` blocks of a class, lowest address first from the fullest slabs; as many
  * as one slab's purchase gives. 0 when the system gives no memory. */
 size_t strata__central_refill(unsigned class, void **blocks, size_t wanted);
+/* One block on a multiple of the alignment, a power of two from 32 up to a page, for a class
+ * from STRATA__SLAB_CLASSES on. */
+size_t strata__central_take_aligned(unsigned class, void **block, size_t alignment);
 /* Takes blocks of a class back. A block which is free, or an address inside of a block,
  * is fatal. */
 void strata__central_flush(unsigned class, void *const *blocks, size_t count);
-/* Fatal unless a block that starts at `address`, in a slab of `class`, is handed out. */
-void strata__central_verify(unsigned class, const void *address);
-
-/* Gives back the pages of partly used slabs on which every block is free, and was when
+/* Gives back the pages of partly used slabs and units on which every block is free, and was when
  * the last sweep looked; with `now`, all that are free. Returns the bytes given back. */
-size_t strata__central_sweep(unsigned class, int now);
+size_t strata__central_sweep(int now);
 
 /* A request for `bytes` found no block kept by its CPU: a sample of what is asked for.
  * Samples of threads that come at once may be lost. */
@@ -45,7 +46,7 @@ void strata__central_reset_peak(unsigned class);
 
 void strata__central_get_stats(unsigned class, struct strata__class_stats *stats);
 /* Recounts from the bitmaps; a difference is fatal. */
-void strata__central_check(unsigned class);
+void strata__central_check(void);
 
 /* For fork: all classes in order. They rank above the unit heap. */
 void strata__central_lock(void);

@@ -50,11 +50,8 @@ static struct {
 size_t strata__decay_step(void)
 {
     uint32_t epoch = __atomic_add_fetch(&decay.epoch, 1, __ATOMIC_RELAXED);
-    size_t purged = 0;
     strata__percpu_drain(0);
-    for (unsigned i = 0; i < STRATA__BLOCK_CLASSES; i++) {
-        purged += strata__central_sweep(i, 0);
-    }
+    size_t purged = strata__central_sweep(0);
     purged += strata__large_sweep(0);
     strata__units_set_epoch(epoch);
     /* Spans freed since the look before the last one stay. */

@@ -22,6 +22,7 @@
 #include "large.h"
 #include "limit.h"
 #include "metadata.h"
+#include "mixed.h"
 #include "os.h"
 #include "percpu.h"
 #include "publish.h"
@@ -151,21 +152,50 @@ void *strata__front_calloc(size_t count, size_t bytes)
     return block;
 }
 
-/* Slabs start on a unit, so a class whose blocks are a multiple of the alignment has only
- * aligned blocks; every power of two up to STRATA__BLOCK_MAX is such a class. */
+static void *take_aligned(unsigned class, size_t bytes, size_t alignment)
+{
+    void *block = NULL;
+    strata__central_sample(class, bytes);
+    if (strata__central_take_aligned(class, &block, alignment) == 0 &&
+        strata__relief_after_refusal(strata__block_classes[class].bytes)) {
+        (void)strata__central_take_aligned(class, &block, alignment);
+    }
+    if (UNLIKELY(block == NULL)) {
+        strata__limit_count_refusal();
+    }
+    note_alloc();
+    return block;
+}
+
+static SLOW void *alloc_aligned(unsigned class, size_t bytes, size_t alignment)
+{
+    size_t block_bytes = strata__block_classes[class].bytes;
+    int saved = errno;
+    void *block = NULL;
+    if (!strata__tags_active || strata__tags_admit(block_bytes)) {
+        block = take_aligned(class, bytes, alignment);
+        if (strata__tags_active && block != NULL) {
+            strata__tags_charge(block, block_bytes);
+        }
+    }
+    errno = saved;
+    return block != NULL ? block : refuse();
+}
+
+/* Blocks of 16 bytes and more are aligned to 16, those of 8 to 8. */
 void *strata__front_aligned(size_t alignment, size_t bytes)
 {
+    if (alignment <= STRATA__GRANULE_BYTES) {
+        return strata__front_alloc(bytes > alignment ? bytes : alignment);
+    }
     size_t least = bytes > alignment ? bytes : alignment;
-    if (least > STRATA__BLOCK_MAX) {
+    if (least > STRATA__BLOCK_MAX || least + alignment > STRATA__BLOCK_MAX) {
         int zeroed = 0;
         return alloc_large(bytes > 0 ? bytes : 1, alignment, &zeroed);
     }
     unsigned class = strata__block_class_of(least);
-    while (strata__block_classes[class].bytes % alignment != 0) {
-        class ++;
-    }
-    void *block = strata__percpu_pop(strata__percpu_rseq, class);
-    return block != NULL ? block : alloc_refill(class, bytes);
+    class = class < STRATA__SLAB_CLASSES ? STRATA__SLAB_CLASSES : class;
+    return alloc_aligned(class, bytes, alignment);
 }
 
 /* With no lock held. A flush may have emptied slabs. */
@@ -202,19 +232,28 @@ static int free_tagged(void *block, unsigned class)
     return pushed == STRATA__PUSH_DONE;
 }
 
+/* Of a block in a slab or a mixed unit; STRATA__BLOCK_CLASSES where no block starts. */
+static inline unsigned class_of(const void *block, uint64_t entry)
+{
+    unsigned kind = strata__entry_kind(entry);
+    return kind == STRATA__KIND_MIXED ? strata__mixed_class(entry, block) : kind - 1;
+}
+
 static SLOW void free_slow(void *block, uint64_t entry, enum strata__push pushed)
 {
     int saved = errno;
-    unsigned kind = strata__entry_kind(entry);
+    unsigned class = class_of(block, entry);
     if (is_foreign(block, entry)) {
         free_foreign(block);
     } else if (pushed == STRATA__PUSH_TWICE) {
         strata__fatal(HEAP_NAME, "double free", block);
-    } else if (kind <= STRATA__BLOCK_CLASSES) {
-        if (!strata__tags_active || !free_tagged(block, kind - 1)) {
-            strata__percpu_flush(kind - 1, block);
+    } else if (class < STRATA__BLOCK_CLASSES) {
+        if (!strata__tags_active || !free_tagged(block, class)) {
+            strata__percpu_flush(class, block);
             after_free();
         }
+    } else if (strata__entry_kind(entry) == STRATA__KIND_MIXED) {
+        strata__fatal(HEAP_NAME, "not the start of a block", block);
     } else {
         if (strata__tags_active) {
             strata__tags_release(block, strata__large_bytes(block, entry));
@@ -228,7 +267,7 @@ static SLOW void free_slow(void *block, uint64_t entry, enum strata__push pushed
 void strata__front_free(void *block)
 {
     uint64_t entry = strata__unitmap_get(block);
-    unsigned class = strata__entry_kind(entry) - 1;
+    unsigned class = class_of(block, entry);
     enum strata__push pushed = STRATA__PUSH_FULL;
     if (LIKELY(class < STRATA__BLOCK_CLASSES)) {
         pushed = strata__percpu_push(strata__percpu_rseq, class, block);
@@ -243,9 +282,14 @@ void strata__front_free(void *block)
 
 static size_t usable_of(void *block, uint64_t entry)
 {
-    unsigned kind = strata__entry_kind(entry);
-    return kind <= STRATA__BLOCK_CLASSES ? strata__block_classes[kind - 1].bytes
-                                         : strata__large_bytes(block, entry);
+    unsigned class = class_of(block, entry);
+    if (class < STRATA__BLOCK_CLASSES) {
+        return strata__block_classes[class].bytes;
+    }
+    if (strata__entry_kind(entry) == STRATA__KIND_MIXED) {
+        strata__fatal(HEAP_NAME, "not the start of a block", block);
+    }
+    return strata__large_bytes(block, entry);
 }
 
 size_t strata__front_usable(void *block)
@@ -286,7 +330,8 @@ static void *move(void *block, size_t old_bytes, size_t bytes)
 static void *resize_in_place(void *block, uint64_t entry, size_t old_bytes, size_t bytes)
 {
     /* A smaller block stays where it is while it still uses half of its memory. */
-    if (strata__entry_kind(entry) <= STRATA__BLOCK_CLASSES) {
+    if (old_bytes <= STRATA__BLOCK_MAX &&
+        strata__entry_kind(entry) < STRATA__KIND_UNUSED) {
         return bytes <= old_bytes && bytes > old_bytes / 2 ? block : NULL;
     }
     if (bytes <= STRATA__BLOCK_MAX) {
@@ -347,6 +392,8 @@ void strata__front_get_stats(struct strata__front_stats *stats)
 {
     struct strata__units_stats units;
     struct strata__large_stats large;
+    struct strata__mixed_stats mixed;
+    strata__mixed_get_stats(&mixed);
     strata__units_get_stats(&units);
     strata__large_get_stats(&large);
     *stats = (struct strata__front_stats){
@@ -356,8 +403,8 @@ void strata__front_get_stats(struct strata__front_stats *stats)
         .large_blocks = large.large_blocks + large.huge_blocks,
         .mapped_bytes = units.mapped_bytes + large.huge_bytes,
         .metadata_bytes = strata__metadata_bytes() + strata__percpu_metadata_bytes(),
-        .resident_bytes =
-            units.dirty_bytes + large.large_bytes + large.tail_bytes + large.huge_bytes,
+        .resident_bytes = mixed.touched_bytes + units.dirty_bytes + large.large_bytes +
+                          large.tail_bytes + large.huge_bytes,
     };
     for (unsigned i = 0; i < STRATA__BLOCK_CLASSES; i++) {
         struct strata__class_stats class;
@@ -391,9 +438,7 @@ void strata__front_reset_peaks(void)
 
 void strata__front_check(void)
 {
-    for (unsigned i = 0; i < STRATA__BLOCK_CLASSES; i++) {
-        strata__central_check(i);
-    }
+    strata__central_check();
     strata__units_check();
 }
 

@@ -6,8 +6,8 @@
 
 #include <stddef.h>
 
-/* The largest descriptor: a slab of 8-byte blocks with one bit for each of 8192. */
-#define STRATA__METADATA_MAX ((size_t)1152)
+/* The largest descriptor: a unit that many classes share. */
+#define STRATA__METADATA_MAX ((size_t)1600)
 
 /* Every descriptor has room for this much. */
 #define STRATA__METADATA_LEAST ((size_t)64)

@@ -8,6 +8,7 @@
 #include "large.h"
 #include "limit.h"
 #include "metadata.h"
+#include "mixed.h"
 #include "region.h"
 #include "tags.h"
 #include "units.h"
@@ -22,6 +23,7 @@ void strata__publish_all(void)
         strata__central_publish(i);
     }
     strata__tags_publish();
+    strata__mixed_publish();
     strata__large_publish();
     strata__units_publish();
     strata__metadata_publish();

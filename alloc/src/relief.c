@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <stdint.h>
 
-#include "blockclass.h"
 #include "central.h"
 #include "large.h"
 #include "limit.h"
@@ -23,9 +22,7 @@ size_t strata__relief_purge(void)
     int saved = errno;
     size_t purged = 0;
     strata__percpu_drain(1);
-    for (unsigned i = 0; i < STRATA__BLOCK_CLASSES; i++) {
-        purged += strata__central_sweep(i, 1);
-    }
+    purged += strata__central_sweep(1);
     purged += strata__large_sweep(1);
     purged += strata__units_purge(UINT32_MAX, 0);
     strata__limit_purged();

@@ -1,8 +1,7 @@
 /*
  * Owns names of tags, threads that used them, records, and the numbers of records by block.
  *
- * The number of a block lies in an array beside its unit: for a slab by the number of the
- * block, for blocks of whole pages at 0. Numbers are 0 again when a block is freed, so a unit
+ * The number of a block lies in an array beside its unit, by where the block starts. Numbers are 0 again when a block is freed, so a unit
  * that goes to another class has none. Arrays are 16 KiB of address space for each unit
  * of 64 KiB, 8 MiB at once, and pages only where a tagged block lies.
  *
@@ -19,7 +18,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "blockclass.h"
 #include "lock.h"
 #include "os.h"
 #include "region.h"
@@ -173,12 +171,10 @@ static uint16_t *number_of(const void *block, int make)
         strata__region_add_place(chunk, sizeof(*chunk), STRATA_PLACE_MAP);
         __atomic_store_n(place, chunk, __ATOMIC_RELEASE);
     }
-    unsigned kind = strata__entry_kind(strata__unitmap_get(block));
-    unsigned index = 0;
-    if (kind > 0 && kind <= STRATA__BLOCK_CLASSES) {
-        index = strata__block_index(
-            &strata__block_classes[kind - 1], address & (STRATA__UNIT_BYTES - 1));
-    }
+    /* By place, since a slab may become a mixed unit while its blocks live. Only slabs of
+     * class 0 have blocks of 8 bytes. */
+    unsigned shift = strata__entry_kind(strata__unitmap_get(block)) == 1 ? 3 : 4;
+    size_t index = (address & (STRATA__UNIT_BYTES - 1)) >> shift;
     return &chunk->numbers[address >> STRATA__UNIT_BITS & (CHUNK_UNITS - 1)][index];
 }
 

@@ -20,6 +20,7 @@
 /* An entry: the kind in the top byte, a pointer below. 0: nothing of ours. A kind up to
  * STRATA__BLOCK_CLASSES is a slab of class kind - 1. */
 #define STRATA__KIND_SHIFT 56
+#define STRATA__KIND_MIXED 0xfaU    /* shared by many classes */
 #define STRATA__KIND_UNUSED 0xfbU   /* of a region; no block starts in this unit */
 #define STRATA__KIND_INTERIOR 0xfcU /* inside a large block, not its start */
 #define STRATA__KIND_FREE 0xfdU     /* first or last unit of a free span */

@@ -459,6 +459,21 @@ size_t strata__units_purge(uint32_t epoch, size_t keep_bytes)
     }
 }
 
+uint16_t strata__units_purge_pages(char *start, unsigned pages)
+{
+    unsigned purged = 0;
+    while (pages != 0) {
+        unsigned first = (unsigned)__builtin_ctz(pages);
+        unsigned count = (unsigned)__builtin_ctz(~(pages >> first));
+        unsigned run = ((1U << count) - 1) << first;
+        if (strata__os->purge(start + first * PAGE_BYTES, count * PAGE_BYTES) == 0) {
+            purged |= run;
+        }
+        pages &= ~run;
+    }
+    return (uint16_t)purged;
+}
+
 void strata__units_keep_within_bounds(void)
 {
     strata__lock_take(&heap.lock);
@@ -507,6 +522,11 @@ void strata__units_reset_peak(void)
     heap.stats.peak_used_bytes = strata__units_used_bytes();
     publish();
     strata__lock_drop(&heap.lock);
+}
+
+size_t strata__units_dirty_bytes(void)
+{
+    return __atomic_load_n(&heap.stats.dirty_bytes, __ATOMIC_RELAXED);
 }
 
 void strata__units_get_stats(struct strata__units_stats *stats)

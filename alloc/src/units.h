@@ -52,6 +52,9 @@ void strata__units_keep_within_bounds(void);
 /* Spans freed from now on carry this epoch. */
 void strata__units_set_epoch(uint32_t epoch);
 
+/* Gives back pages of a taken unit, a bit for each; returns those that went. */
+uint16_t strata__units_purge_pages(char *start, unsigned pages);
+
 /* Units in use, read without the lock. */
 size_t strata__units_used_bytes(void);
 /* Writes the figures to the region; whatever changes them does it itself. */
@@ -60,6 +63,8 @@ void strata__units_publish(void);
 void strata__units_reset_peak(void);
 /* Regions, read without the lock. */
 size_t strata__units_mapped_bytes(void);
+/* Resident pages of free spans, read without the lock. */
+size_t strata__units_dirty_bytes(void);
 void strata__units_get_stats(struct strata__units_stats *stats);
 /* Walks every free span and compares with the counters; a difference is fatal. */
 void strata__units_check(void);

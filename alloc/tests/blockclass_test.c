@@ -12,8 +12,12 @@ static size_t rule_bytes(unsigned class)
     if (class <= 8) {
         return 16 * (size_t) class;
     }
-    size_t doubling = (size_t)128 << (class - 9) / 4;
-    return doubling + ((class - 9) % 4 + 1) * doubling / 4;
+    size_t bytes = 128;
+    for (unsigned i = 9; i <= class; i++) {
+        size_t doubling = (size_t)1 << (63 - __builtin_clzll(bytes));
+        bytes += doubling / (doubling < 4096 ? 8 : 4);
+    }
+    return bytes;
 }
 
 static void tables_follow_the_rule(void **state)

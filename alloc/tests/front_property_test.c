@@ -150,8 +150,7 @@ static void one_thread(void **state)
         if (i % CHECK_EVERY == 0) {
             compare_figures(shadows);
             strata__percpu_drain(0);
-            strata__central_sweep(
-                (unsigned)(test_random(&random) % STRATA__BLOCK_CLASSES), 0);
+            strata__central_sweep(0);
             strata__units_purge(UINT32_MAX, (size_t)(test_random(&random) % MIB));
             compare_figures(shadows);
         }
@@ -203,8 +202,7 @@ static void *worker(void *argument)
             strata__percpu_drain(1);
         }
         if (test_random(&random) % 500 == 0) {
-            strata__central_sweep(
-                (unsigned)(test_random(&random) % STRATA__BLOCK_CLASSES), 1);
+            strata__central_sweep(1);
         }
     }
     for (size_t i = 0; i < 64; i++) {

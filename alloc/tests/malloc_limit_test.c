@@ -142,8 +142,13 @@ static void what_is_held_can_be_had(void)
     strata__front_free(blocks[40]);
     strata__front_trim();
     strata__limit_set(held(), 0);
-    MUST(strata__front_alloc(256) == blocks[40]);
-    MUST(strata__front_alloc(256) == NULL);
+    int found = 0;
+    size_t got = 0;
+    for (char *block = NULL; (block = strata__front_alloc(256)) != NULL; got++) {
+        found |= block == blocks[40];
+    }
+    /* Other pages that are held may have room as well: two pages of it. */
+    MUST(found && got <= 32);
     held();
 }
 

@@ -94,8 +94,9 @@ static struct figures figures_of(const struct strata_region *region)
         .in_use_bytes = region->large.large_bytes + region->large.huge_bytes,
         .in_use_blocks = region->large.large_blocks + region->large.huge_blocks,
         .asked_bytes = region->large.large_asked_bytes + region->large.huge_asked_bytes,
-        .touched_bytes = region->units.dirty_bytes + region->large.large_bytes +
-                         region->large.tail_bytes + region->large.huge_bytes,
+        .touched_bytes = region->mixed.touched_bytes + region->units.dirty_bytes +
+                         region->large.large_bytes + region->large.tail_bytes +
+                         region->large.huge_bytes,
     };
     for (unsigned i = 0; i < region->class_count; i++) {
         const struct strata_layout_class *class = &region->classes[i];
@@ -103,7 +104,8 @@ static struct figures figures_of(const struct strata_region *region)
         for (unsigned cpu = 0; cpu < region->cpus_used; cpu++) {
             cached += region->cpus[cpu].counts[i];
         }
-        uint64_t out = class->slabs * class->slab_blocks - class->free_blocks;
+        uint64_t out = class->slabs * class->slab_blocks - class->free_blocks +
+                       region->mixed.out_blocks[i];
         figures.in_use_blocks += out - cached;
         figures.in_use_bytes += (out - cached) * class->block_bytes;
         figures.cached_bytes += cached * class->block_bytes;
@@ -372,7 +374,7 @@ static void peaks_start_anew(void **state)
         seen.units.peak_used_bytes, seen.units.mapped_bytes - seen.units.free_bytes);
     assert_int_equal(seen.classes[3].peak_out_blocks,
         seen.classes[3].slabs * seen.classes[3].slab_blocks -
-            seen.classes[3].free_blocks);
+            seen.classes[3].free_blocks + seen.mixed.out_blocks[3]);
 }
 
 /* Each place that the directory names is memory of ours, and none is missing. */

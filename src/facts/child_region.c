@@ -131,14 +131,15 @@ bool child_region_read(const struct child_region *child, struct child_layers *la
     for (unsigned i = 0; i < region->class_count && i < STRATA_LAYOUT_CLASSES; i++) {
         const struct strata_layout_class *class = &region->classes[i];
         uint64_t cached = cached_blocks(region, child->bytes, i);
-        uint64_t out =
-            number_subtract(times(class->slabs, class->slab_blocks), class->free_blocks);
+        uint64_t out = number_add(region->mixed.out_blocks[i],
+            number_subtract(times(class->slabs, class->slab_blocks), class->free_blocks));
         layers->in_use_bytes = number_add(layers->in_use_bytes,
             times(number_subtract(out, cached), class->block_bytes));
         layers->cached_bytes =
             number_add(layers->cached_bytes, times(cached, class->block_bytes));
         touched = number_add(touched, class->touched_bytes);
     }
+    touched = number_add(touched, region->mixed.touched_bytes);
     uint64_t resident = number_add(number_add(touched, large),
         number_add(region->units.dirty_bytes, region->large.tail_bytes));
     layers->free_bytes = number_subtract(

@@ -42,21 +42,26 @@ static int read_class(
     const struct strata_region *copy, uint32_t index, struct strata_class_facts *facts)
 {
     const struct strata_layout_class *class = &copy->classes[index];
-    const uint64_t numbers[] = {class->free_blocks, class->touched_bytes};
+    const uint64_t numbers[] = {
+        class->free_blocks, class->touched_bytes, copy->mixed.out_blocks[index]};
     const uint64_t cached = kept_by_cpus(copy, index);
 
-    if (!is_bounded(numbers, 2) || class->slabs > ADDRESS_SPACE_BYTES / SLAB_BYTES ||
+    if (!is_bounded(numbers, 3) || class->slabs > ADDRESS_SPACE_BYTES / SLAB_BYTES ||
         (uint64_t) class->block_bytes * class->slab_blocks > SLAB_BYTES) {
         return -EINVAL;
     }
-    const uint64_t out = class->slabs * class->slab_blocks;
-    if (class->free_blocks > out || cached > out - class->free_blocks) {
+    const uint64_t in_slabs = class->slabs * class->slab_blocks;
+    if (class->free_blocks > in_slabs) {
+        return -EINVAL;
+    }
+    const uint64_t out = in_slabs - class->free_blocks + copy->mixed.out_blocks[index];
+    if (cached > out || out > ADDRESS_SPACE_BYTES / (class->block_bytes | 1)) {
         return -EINVAL;
     }
     *facts = (struct strata_class_facts){
         .block_bytes = class->block_bytes,
         .slabs = class->slabs,
-        .in_use_blocks = out - class->free_blocks - cached,
+        .in_use_blocks = out - cached,
         .cached_blocks = cached,
         .free_blocks = class->free_blocks,
         .touched_bytes = class->touched_bytes,
@@ -86,10 +91,11 @@ static int add_large(const struct strata_region *copy, struct strata_facts *sums
 {
     const struct strata_layout_large *large = &copy->large;
     const struct strata_layout_units *units = &copy->units;
+    const struct strata_layout_mixed *mixed = &copy->mixed;
     const uint64_t numbers[] = {large->large_bytes, large->large_blocks,
         large->large_asked_bytes, large->huge_bytes, large->huge_blocks,
         large->huge_asked_bytes, large->tail_bytes, units->mapped_bytes,
-        units->free_bytes, units->dirty_bytes};
+        units->free_bytes, units->dirty_bytes, mixed->touched_bytes};
 
     if (!is_bounded(numbers, sizeof(numbers) / sizeof(numbers[0]))) {
         return -EINVAL;
@@ -106,6 +112,8 @@ static int add_large(const struct strata_region *copy, struct strata_facts *sums
     sums->held_bytes = units->mapped_bytes + large->huge_bytes;
     sums->touched_bytes +=
         units->dirty_bytes + large->large_bytes + large->tail_bytes + large->huge_bytes;
+    sums->touched_bytes += mixed->touched_bytes;
+    sums->purged_bytes = number_add(sums->purged_bytes, mixed->purged_bytes);
     sums->purged_bytes = number_add(sums->purged_bytes, units->purged_bytes);
     sums->purged_bytes = number_add(sums->purged_bytes, large->purged_bytes);
     return 0;

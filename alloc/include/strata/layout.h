@@ -43,10 +43,12 @@ struct strata_layout_class {
     uint32_t slab_blocks; /* blocks in one slab */
     uint32_t reserved;
     uint64_t slabs;
-    uint64_t free_blocks;     /* in slabs; out = slabs * slab_blocks - free_blocks, and */
-    uint64_t touched_bytes;   /* in use = out - the counts of all CPUs */
-    uint64_t peak_out_blocks; /* most blocks out since the last reset */
-    uint64_t purged_bytes;    /* pages of partly used slabs given back so far */
+    uint64_t free_blocks;      /* in slabs; out = slabs * slab_blocks - free_blocks and */
+                               /* what is out of mixed units; in use = out - the counts */
+                               /* of all CPUs */
+    uint64_t touched_bytes;    /* pages of the slabs that may be resident */
+    uint64_t peak_out_blocks;  /* most blocks out since the last reset */
+    uint64_t purged_bytes;     /* pages of partly used slabs given back so far */
     uint64_t sampled_requests; /* requests that missed the CPU's blocks: a sample */
     uint64_t sampled_bytes;    /* what these asked for */
     uint64_t descriptor_bytes; /* of the slabs */
@@ -63,6 +65,19 @@ struct strata_layout_units {
     uint64_t peak_used_bytes; /* most of mapped - free since the last reset */
     uint64_t purged_bytes;    /* given back so far */
     uint64_t reserved_words[2];
+};
+
+/* Units of 64 KiB that blocks of all classes share. */
+struct strata_layout_mixed {
+    uint32_t sequence;
+    uint32_t reserved;
+    uint64_t units;
+    uint64_t free_bytes;    /* in them */
+    uint64_t touched_bytes; /* pages that may be resident */
+    uint64_t purged_bytes;  /* given back so far, of units that live on */
+    uint64_t descriptor_bytes;
+    uint64_t reserved_words[10];
+    uint64_t out_blocks[STRATA_LAYOUT_CLASSES]; /* by class, kept by CPUs or in use */
 };
 
 /* Blocks of whole pages: large ones in units, huge ones in mappings of their own. */
@@ -123,6 +138,7 @@ struct strata_region {
     struct strata_layout_units units;
     struct strata_layout_large large;
     struct strata_layout_limit limit;
+    struct strata_layout_mixed mixed;
     struct strata_layout_class classes[STRATA_LAYOUT_CLASSES];
     char tags[STRATA_LAYOUT_TAGS][STRATA_LAYOUT_TAG_BYTES]; /* full names, "sql/sort" */
     struct strata_layout_thread threads[STRATA_LAYOUT_THREADS];
