@@ -26,8 +26,8 @@ struct strata__class_stats {
 /* At most `wanted` blocks of a class, lowest address first from the fullest slabs; as many
  * as one slab's purchase gives. 0 when the system gives no memory. */
 size_t strata__central_refill(unsigned class, void **blocks, size_t wanted);
-/* One block on a multiple of the alignment, a power of two from 32 up to a page, for a class
- * from STRATA__SLAB_CLASSES on. */
+/* One block on a multiple of the alignment, a power of two from 32 on which, with the block,
+ * is not above STRATA__BLOCK_MAX; for classes from STRATA__SLAB_CLASSES on. */
 size_t strata__central_take_aligned(unsigned class, void **block, size_t alignment);
 /* Takes blocks of a class back. A block which is free, or an address inside of a block,
  * is fatal. */

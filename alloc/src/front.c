@@ -189,12 +189,13 @@ void *strata__front_aligned(size_t alignment, size_t bytes)
         return strata__front_alloc(bytes > alignment ? bytes : alignment);
     }
     size_t least = bytes > alignment ? bytes : alignment;
-    if (least > STRATA__BLOCK_MAX || least + alignment > STRATA__BLOCK_MAX) {
+    unsigned class = least > STRATA__BLOCK_MAX ? 0 : strata__block_class_of(least);
+    class = class < STRATA__SLAB_CLASSES ? STRATA__SLAB_CLASSES : class;
+    if (least > STRATA__BLOCK_MAX ||
+        strata__block_classes[class].bytes + alignment > STRATA__BLOCK_MAX) {
         int zeroed = 0;
         return alloc_large(bytes > 0 ? bytes : 1, alignment, &zeroed);
     }
-    unsigned class = strata__block_class_of(least);
-    class = class < STRATA__SLAB_CLASSES ? STRATA__SLAB_CLASSES : class;
     return alloc_aligned(class, bytes, alignment);
 }
 

@@ -409,7 +409,8 @@ static uint64_t bins_for(const struct wish *wish)
     unsigned granules = wish->granules + wish->alignment - 1;
     unsigned bin = bin_of(granules);
     unsigned has = granules_of(bin + STRATA__SLAB_CLASSES);
-    return UINT64_MAX << (bin + (has < granules && bin + 1 < BINS));
+    STRATA__BUG_IF(has < granules && bin + 1 == BINS);
+    return UINT64_MAX << (bin + (has < granules));
 }
 
 size_t strata__mixed_refill(

@@ -59,8 +59,8 @@ static inline unsigned strata__mixed_class(uint64_t entry, const void *block)
     return starts ? class : STRATA__BLOCK_CLASSES;
 }
 
-/* As central_refill. `alignment` is a power of two up to a page; above 16 only one block
- * may be wanted. Takes new units only if it `may_grow`. */
+/* As central_refill. `alignment` is a power of two, and not more than STRATA__BLOCK_MAX
+ * together with a block; above 16 only one block may be wanted. Takes new units only if it `may_grow`. */
 size_t strata__mixed_refill(
     unsigned class, void **blocks, size_t wanted, size_t alignment, int may_grow);
 /* Makes a mixed unit of a slab: a free bit for each block of the class, and the pages that
