@@ -43,7 +43,7 @@ static void print_count(int width, int64_t count)
     }
 }
 
-/* From the state that strata saw to the mean of the states after the change. */
+/* From the state that strata saw to what stands for the same moment after the change. */
 static int64_t saved_by(const struct trial *before, const struct trial *trial)
 {
     return before->last - trial->after;
@@ -65,8 +65,7 @@ void report_row(const struct trial *before, const struct trial *trial, enum way 
     printf("%-21s %8s %8s %8s %8s %8s %8s %8s %15s", way_name(way),
         lab_mebibytes(trial->server_says).text, lab_mebibytes(trial->look.in_use).text,
         lab_mebibytes(trial->look.held).text, lab_mebibytes(trial->idle).text,
-        lab_mebibytes(trial->peak).text,
-        lab_mebibytes(way == WAY_BEFORE ? trial->last : trial->after).text,
+        lab_mebibytes(trial->peak).text, lab_mebibytes(trial->after).text,
         lab_mebibytes(way == WAY_BEFORE ? LAB_UNKNOWN : saved_by(before, trial)).text,
         predicted);
     print_count(ARENAS_WIDTH, trial->look.arenas);
@@ -110,7 +109,6 @@ static void fill_bar(struct chart_bar *bar, const struct trial *before,
 {
     const struct look_range range = trial_predicted(before, way);
     const double whole = (double)before->last;
-    const int64_t after = way == WAY_BEFORE ? trial->last : trial->after;
 
     *bar = (struct chart_bar){.value = -1.0};
     (void)snprintf(bar->label, sizeof(bar->label), "%s", way_name(way));
@@ -118,11 +116,12 @@ static void fill_bar(struct chart_bar *bar, const struct trial *before,
     if (!trial->measured || before->last <= 0) {
         return;
     }
-    bar->value = (double)after / whole;
+    bar->value = (double)trial->after / whole;
     bar->has_range = range.known;
     bar->low = ((double)before->last - (double)range.high) / whole;
     bar->high = ((double)before->last - (double)range.low) / whole;
-    (void)snprintf(bar->note, sizeof(bar->note), "%s MiB", lab_mebibytes(after).text);
+    (void)snprintf(
+        bar->note, sizeof(bar->note), "%s MiB", lab_mebibytes(trial->after).text);
 }
 
 int report_plot(const char *path, const struct report_series *series, size_t count)

@@ -26,6 +26,14 @@ enum {
     FOLDER_MODE = 0700,
 };
 
+/* Other programs than those of the package may be named in the environment. */
+static const char *program_of(const char *variable, const char *usual)
+{
+    const char *named = getenv(variable);
+
+    return named != NULL && named[0] != '\0' ? named : usual;
+}
+
 static const char *const package_name = "mariadb-server-core";
 
 /* The programs lie in sbin, which is not on every user's path. */
@@ -42,8 +50,9 @@ static void widen_path(void)
 static bool run_installer(struct server *server, const char **package)
 {
     char data[OPTION_BYTES];
-    const char *const arguments[] = {"mariadb-install-db", "--no-defaults", data,
-        "--auth-root-authentication-method=normal", "--skip-test-db", "--user=root",
+    const char *const arguments[] = {
+        program_of("STRATA_MARIADB_INSTALL_DB", "mariadb-install-db"), "--no-defaults",
+        data, "--auth-root-authentication-method=normal", "--skip-test-db", "--user=root",
         NULL};
     const struct subject_start start = {.arguments = arguments, .log = server->log};
     struct subject installer;
@@ -108,10 +117,10 @@ void server_start(struct server *server, const struct server_way *way)
     char temporary[OPTION_BYTES]; /* a server that starts empties it of such tables */
     char *environment[3] = {NULL};
     size_t variables = 0;
-    const char *const arguments[] = {"mariadbd", "--no-defaults", data, socket, pid_file,
-        cache, temporary, "--user=root", "--skip-networking", "--skip-log-bin",
-        "--max-connections=151", "--performance-schema=ON",
-        "--performance-schema-instrument=memory/%=ON",
+    const char *const arguments[] = {program_of("STRATA_MARIADBD", "mariadbd"),
+        "--no-defaults", data, socket, pid_file, cache, temporary, "--user=root",
+        "--skip-networking", "--skip-log-bin", "--max-connections=151",
+        "--performance-schema=ON", "--performance-schema-instrument=memory/%=ON",
         "--innodb-flush-log-at-trx-commit=0", NULL};
     const struct subject_start start = {
         .arguments = arguments, .environment = environment, .log = server->log};

@@ -108,9 +108,10 @@ static int64_t status_of(struct client *client, const char *name)
     return client_number(client, statement);
 }
 
-static void drive_bursts(
-    struct trial *trial, const struct views *views, struct client *client, pid_t pid)
+static void drive_bursts(struct trial *trial, const struct views *views,
+    struct client *client, const struct server *server, bool capped)
 {
+    const pid_t pid = server->subject.pid;
     struct views burst = *views;
     int64_t elapsed_ms = 0, sum = 0;
 
@@ -123,14 +124,14 @@ static void drive_bursts(
         trial->last = kernel_status_bytes(pid, "VmRSS");
         sum += i >= TRIAL_FILLING_BURSTS ? trial->last : 0;
     }
-    trial->after = sum / (TRIAL_BURSTS - TRIAL_FILLING_BURSTS);
+    trial->after = capped ? sum / (TRIAL_BURSTS - TRIAL_FILLING_BURSTS) : trial->last;
     trial->views_per_second =
         elapsed_ms > 0 ? TRIAL_BURSTS * burst.pages * MS_PER_SECOND / elapsed_ms
                        : LAB_UNKNOWN;
 }
 
 /* The load and everything that is measured before the server is stopped. */
-static void measure(struct trial *trial, const struct server *server,
+static void measure(struct trial *trial, const struct server *server, bool capped,
     const struct views *views, const char *capture)
 {
     const pid_t pid = server->subject.pid;
@@ -139,7 +140,7 @@ static void measure(struct trial *trial, const struct server *server,
     views_warm(client);
     lab_sleep_ms(SETTLE_MS);
     trial->idle = kernel_status_bytes(pid, "VmRSS");
-    drive_bursts(trial, views, client, pid);
+    drive_bursts(trial, views, client, server, capped);
     trial->peak = kernel_status_bytes(pid, "VmHWM");
     look_at(&trial->look, pid, capture);
     trial->server_says =
@@ -167,7 +168,7 @@ void trial_run(struct trial *trial, struct server *server, enum way way,
         start.preload = path;
     }
     server_start(server, &start);
-    measure(trial, server, views, capture);
+    measure(trial, server, start.arena_max != NULL, views, capture);
     server_stop(server);
 }
 

@@ -29,8 +29,8 @@ struct trial {
     const char *missing; /* what to install */
     int64_t idle;        /* resident after the start and one pass over the data */
     int64_t peak;        /* VmHWM after the load */
-    int64_t after; /* VmRSS, all clients gone: the mean over the bursts that count */
-    int64_t last;  /* the same after the last burst alone, when strata looks */
+    int64_t last;        /* VmRSS after the last burst, all clients gone */
+    int64_t after;       /* what stands for it in comparisons, see trial_run() */
     int64_t server_says; /* sys.memory_global_total of the server, after the load */
     int64_t threads_created;
     int64_t connections;
@@ -51,6 +51,10 @@ enum { TRIAL_BURSTS = 8, TRIAL_FILLING_BURSTS = 4 };
  * Starts the server in this way, warms it up, drives the views (so many in all bursts
  * together), waits until it is idle, looks, and stops it. capture: a file for the facts, or
  * NULL.
+ *
+ * Without a cap the resident set still grows a little with each burst, so equal moments must be
+ * compared: after is last. With a cap it goes up and down, as arenas fill and are trimmed:
+ * after is the mean over the bursts that count.
  */
 void trial_run(struct trial *trial, struct server *server, enum way way,
     const struct views *views, const char *capture);
