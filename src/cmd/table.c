@@ -20,6 +20,7 @@
 #include "cmd/cmd_record.h"
 #include "cmd/cmd_rules.h"
 #include "cmd/cmd_run.h"
+#include "cmd/cmd_top.h"
 #include "cmd/options.h"
 
 enum {
@@ -80,6 +81,19 @@ const struct command command_table[] = {
         "\n"
         "docs/plan.md has the arithmetic.",
         (LOOK & ~OPTION_ALL) | OPTION_ROOT | OPTION_PLAN, 0, 1, cmd_plan},
+    {"top", "", "the host at a glance, live, on the terminal",
+        "The table of plain `strata`, read anew every 2 seconds, with the columns of "
+        "the\n"
+        "allocator for the largest targets. Keys: arrows choose, enter shows layers and\n"
+        "findings, right unfolds a pool, s sorts, / filters, space pauses, h helps, q "
+        "ends.\n"
+        "--once looks inside of the largest once and prints the table; it needs no\n"
+        "terminal.\n"
+        "\n"
+        "  sudo strata top --sort retained",
+        OPTION_EVERY | OPTION_ONCE | OPTION_SORT | OPTION_FILTER | OPTION_BYTES |
+            OPTION_ALL | OPTION_COLOR | OPTION_WIDTH | OPTION_ROOT,
+        0, 0, cmd_top},
     {"export", "", "metrics of this host for Prometheus",
         "Looks at the host every 15 seconds and inside of its largest programs and "
         "pools\n"

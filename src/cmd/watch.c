@@ -494,6 +494,14 @@ static int fill_rows(struct watch *watch, struct watch_moment *moment)
     return 0;
 }
 
+uint64_t watch_sequence(struct watch *watch)
+{
+    (void)pthread_mutex_lock(&watch->lock);
+    const uint64_t sequence = watch->sequence;
+    (void)pthread_mutex_unlock(&watch->lock);
+    return sequence;
+}
+
 int watch_take(struct watch *watch, struct watch_moment *moment)
 {
     int rc = 0;

@@ -75,6 +75,9 @@ int watch_open(
 /* One look at the host and one inside each of the rows that are due. 0 or -errno. */
 int watch_update(struct watch *watch);
 
+/* The sequence that a moment taken now would have. */
+uint64_t watch_sequence(struct watch *watch);
+
 /* Never waits for a target. 0 or -ENOMEM; release after 0. */
 int watch_take(struct watch *watch, struct watch_moment *moment);
 void watch_moment_release(struct watch_moment *moment);

@@ -40,7 +40,7 @@ static const struct {
 
 /* Given up first to last when the terminal is too narrow; resident and charged stay. */
 static const enum layer_id expendable[] = {
-    LAYER_PSS, LAYER_IN_USE, LAYER_TRACKED, LAYER_FREE_RESIDENT, LAYER_HELD};
+    LAYER_PSS, LAYER_IN_USE, LAYER_TRACKED, LAYER_HELD, LAYER_FREE_RESIDENT};
 enum { EXPENDABLE_COUNT = sizeof(expendable) / sizeof(expendable[0]) };
 
 /* ---- lines */
@@ -71,6 +71,7 @@ void overview_lines_fill(const struct overview *overview, struct overview_line *
         const struct overview_row *row = &overview->rows[i];
         const struct facts *facts = row->snapshot.facts;
         lines[i] = (struct overview_line){.name = target_name(facts),
+            .row = i,
             .pid = facts->process_count > 0 ? facts->processes[0].pid : 0,
             .processes = facts->process_count,
             .bill = bill_of(overview, i),

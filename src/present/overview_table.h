@@ -17,6 +17,7 @@ enum overview_bill {
 /* One row, or one process of an unfolded row. All is borrowed. */
 struct overview_line {
     const char *name;
+    size_t row; /* index in the overview */
     int32_t pid;
     size_t processes; /* 1: pid is shown, else how many */
     bool member;      /* a process below its row */

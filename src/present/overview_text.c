@@ -76,7 +76,7 @@ static bool any_choice(const struct facts *host)
     return false;
 }
 
-static void notes(struct page *page, const struct overview *overview,
+static void notes(struct page *page, const struct facts *host,
     const struct overview_grid *grid, const struct overview_line *lines, size_t shown)
 {
     left_out_line(page, grid, COLUMN_EMPTY, "not read here, see strata explain NAME");
@@ -91,7 +91,7 @@ static void notes(struct page *page, const struct overview *overview,
         page_paragraph(page, INK_DIM,
             "charged is of a cgroup: its largest row has it, others of it say shared", 0);
     }
-    if (any_choice(overview->host)) {
+    if (any_choice(host)) {
         page_paragraph(page, INK_DIM,
             "status and pss are read of the largest only, to stay cheap: explain a row "
             "for its own",
@@ -99,11 +99,11 @@ static void notes(struct page *page, const struct overview *overview,
     }
 }
 
-static void table(
-    struct page *page, const struct overview *overview, const struct overview_line *lines)
+static void table(struct page *page, const struct facts *host,
+    const struct overview_line *lines, size_t count)
 {
-    const struct overview_grid grid = overview_grid_plan(page, lines, overview->count);
-    size_t shown = overview->count;
+    const struct overview_grid grid = overview_grid_plan(page, lines, count);
+    size_t shown = count;
 
     if (!page->style->unfolded && shown > SHOWN_ROWS) {
         shown = SHOWN_ROWS;
@@ -112,31 +112,37 @@ static void table(
     for (size_t i = 0; i < shown; i++) {
         overview_table_line(page, &grid, &lines[i]);
     }
-    if (shown < overview->count) {
-        page_printf(
-            page, INK_DIM, "and %zu smaller: --all shows them", overview->count - shown);
+    if (shown < count) {
+        page_printf(page, INK_DIM, "and %zu smaller: --all shows them", count - shown);
         page_end_line(page);
     }
     page_end_line(page);
-    notes(page, overview, &grid, lines, shown);
+    notes(page, host, &grid, lines, shown);
+}
+
+void present_overview_lines(const struct facts *host, const struct overview_line *lines,
+    size_t count, const struct present_style *style, struct buffer *buffer)
+{
+    struct page page;
+
+    page_init(&page, style, buffer);
+    overview_host_line(&page, host);
+    page_end_line(&page);
+    page_end_line(&page);
+    table(&page, host, lines, count);
+    gap_text_mendable(&page, host);
 }
 
 void present_overview_text(const struct overview *overview,
     const struct present_style *style, struct buffer *buffer)
 {
     struct overview_line *lines = calloc(overview->count + 1, sizeof(*lines));
-    struct page page;
 
     if (lines == NULL) {
         buffer->failed = true;
         return;
     }
     overview_lines_fill(overview, lines);
-    page_init(&page, style, buffer);
-    overview_host_line(&page, overview->host);
-    page_end_line(&page);
-    page_end_line(&page);
-    table(&page, overview, lines);
-    gap_text_mendable(&page, overview->host);
+    present_overview_lines(overview->host, lines, overview->count, style, buffer);
     free(lines);
 }

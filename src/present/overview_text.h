@@ -4,6 +4,7 @@
 
 #include "base/buffer.h"
 #include "present/overview.h"
+#include "present/overview_table.h"
 #include "present/style.h"
 
 /*
@@ -13,5 +14,9 @@
  */
 void present_overview_text(const struct overview *overview,
     const struct present_style *style, struct buffer *buffer);
+
+/* The same of lines that were chosen and put in order already. */
+void present_overview_lines(const struct facts *host, const struct overview_line *lines,
+    size_t count, const struct present_style *style, struct buffer *buffer);
 
 #endif

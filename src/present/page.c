@@ -25,6 +25,22 @@ static const char *const ink_codes[INK_COUNT] = {
     [INK_CRITICAL] = "\033[1;31m",
 };
 
+static const char ink_end[] = "\033[0m";
+
+bool page_ink_at(const char *text, enum ink *ink, size_t *bytes)
+{
+    for (int i = INK_STRONG; i < INK_COUNT; i++) {
+        if (strncmp(text, ink_codes[i], strlen(ink_codes[i])) == 0) {
+            *ink = (enum ink)i;
+            *bytes = strlen(ink_codes[i]);
+            return true;
+        }
+    }
+    *ink = INK_PLAIN;
+    *bytes = sizeof(ink_end) - 1;
+    return strncmp(text, ink_end, sizeof(ink_end) - 1) == 0;
+}
+
 void page_init(
     struct page *page, const struct present_style *style, struct buffer *buffer)
 {
@@ -52,7 +68,7 @@ static void begin_ink(struct page *page, enum ink ink)
 static void end_ink(struct page *page, enum ink ink)
 {
     if (page->style->color && ink != INK_PLAIN) {
-        buffer_append_text(page->buffer, "\033[0m");
+        buffer_append_text(page->buffer, ink_end);
     }
 }
 

@@ -2,6 +2,8 @@
 #ifndef STRATA_PRESENT_PAGE_H
 #define STRATA_PRESENT_PAGE_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/buffer.h"
@@ -17,6 +19,13 @@ enum ink {
     INK_CRITICAL,
     INK_COUNT,
 };
+
+/*
+ * The ink whose code begins at text, as a page with colours writes it, and how long the code is;
+ * INK_PLAIN with the end of all inks. Text that a page was given holds none: all that begins with
+ * an escape is the page's own. False: no code begins there.
+ */
+bool page_ink_at(const char *text, enum ink *ink, size_t *bytes);
 
 /*
  * Columns count from 0. Blanks are held back until something is written behind them, so no
