@@ -228,7 +228,10 @@ static void add_gaps(struct facts *facts, const struct process_facts *process)
     if (mysql->state != FACT_OK) {
         gap_add(facts, "mysql", process->pid, mysql->state,
             mysql->why != NULL ? mysql->why : "it could not be asked");
-    } else if (mysql->memory_state != FACT_OK) {
+    } else if (mysql->memory_state != FACT_OK &&
+               (mysql->memory_state != FACT_ABSENT ||
+                   mysql->values[MYSQL_FACT_MEMORY_USED].state != FACT_OK)) {
+        /* MariaDB without Performance Schema counts all the same: nothing is missed. */
         gap_add(facts, "mysql memory", process->pid, mysql->memory_state,
             mysql->memory_why != NULL ? mysql->memory_why : "it could not be read");
     }
