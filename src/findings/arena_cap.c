@@ -44,8 +44,8 @@ static const double HOLES_LEAST = 0.50;
 static const double HOLES_MOST = 1.16;
 static const double TOPS_LEAST = 0.85;
 static const double TOPS_MOST = 1.35;
-static const double TRIMMED_LEAST = 0.55;
-static const double TRIMMED_MOST = 1.00;
+static const double TRIMMED_LEAST = 0.58;
+static const double TRIMMED_MOST = 1.12;
 static const double CROWDED_MOST = 0.60;
 
 /* Twice the largest dynamic mmap_threshold (malloc/malloc.c): for an unknown one. */
@@ -126,24 +126,32 @@ struct kept {
     uint64_t most_bytes;
 };
 
+/* share of bytes, and not more than limit. */
+static uint64_t limited_share(uint64_t bytes, double share, double limit)
+{
+    const uint64_t unlimited = share_of(bytes, share);
+
+    return limit < (double)unlimited ? (uint64_t)limit : unlimited;
+}
+
 static struct kept kept_of(const struct reserve *reserve, const struct glibc_facts *glibc,
     size_t cap, double law)
 {
     const uint64_t threshold = state_is_known(glibc->parameters.state)
                                    ? glibc->parameters.trim_threshold_bytes
                                    : largest_trim_threshold_bytes;
+    const double ends = reserve->largest_top_bytes > threshold
+                            ? HUGE_VAL
+                            : (double)threshold * (double)cap;
     const uint64_t tops = number_smaller(reserve->tops_bytes, reserve->total_bytes);
     const uint64_t holes = number_subtract(reserve->total_bytes, tops);
-    const bool unbound = reserve->largest_top_bytes > threshold || threshold > tops / cap;
-    const uint64_t ends = unbound ? UINT64_MAX : threshold * cap;
     const uint64_t excess = number_subtract(reserve->in_use_bytes, reserve->total_bytes);
     const uint64_t most = number_add(share_of(holes, law * HOLES_MOST),
-        number_smaller(share_of(tops, law * TOPS_MOST), share_of(ends, TRIMMED_MOST)));
+        limited_share(tops, law * TOPS_MOST, ends * TRIMMED_MOST));
 
     return (struct kept){
         .least_bytes = number_add(share_of(holes, law * HOLES_LEAST),
-            number_smaller(
-                share_of(tops, law * TOPS_LEAST), share_of(ends, TRIMMED_LEAST))),
+            limited_share(tops, law * TOPS_LEAST, ends * TRIMMED_LEAST)),
         .most_bytes = number_add(most, share_of(excess, CROWDED_MOST)),
     };
 }
