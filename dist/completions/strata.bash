@@ -8,7 +8,7 @@ _strata() {
         [[ ${COMP_WORDS[i]} == -* ]] || { command=${COMP_WORDS[i]}; break; }
     done
     case $command in
-    '') options='--json --bytes --all --color --width --fail-on --root --help ' words='explain capture bench plan top export record run rules lab help' files=no ;;
+    '') options='--json --bytes --all --color --width --fail-on --root --help ' words='explain capture bench plan top export record report run rules lab help' files=no ;;
     explain) options='--json --bytes --all --color --width --fail-on --root --defaults-file --capture --at --help ' words=$(ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u) ;;
     capture) options='--root --defaults-file --output --help ' words=$(ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u) ;;
     bench) options='--json --output --limit --models --list --workers --connections --seconds --runs --quiet --warm --work --load --rate --keep-alive --url --attach --expect --price-memory --price-cpu --currency --markdown --html --silent --help ' ;;
@@ -16,6 +16,7 @@ _strata() {
     top) options='--bytes --all --color --width --root --every --once --sort --filter --help ' ;;
     export) options='--root --every --once --most --per-pid --listen --textfile --help ' ;;
     record) options='--json --root --output --every --for --deep-every --keep --max-size --help ' words=$(ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u) ;;
+    report) options='--json --fail-on --output --at --from --to --compare --help ' ;;
     run) options='--bytes --output --check --limit --soft-limit --help ' ;;
     rules) options='--json --color --width --help ' words=$(strata rules 2>/dev/null | sed -n 's/^\([a-z][^ ]*\) .*/\1/p') ;;
     lab) options='--check --help ' words=$(strata lab 2>/dev/null | cut -d ' ' -f 1) ;;

@@ -18,6 +18,7 @@
 #include "cmd/cmd_overview.h"
 #include "cmd/cmd_plan.h"
 #include "cmd/cmd_record.h"
+#include "cmd/cmd_report.h"
 #include "cmd/cmd_rules.h"
 #include "cmd/cmd_run.h"
 #include "cmd/cmd_top.h"
@@ -113,7 +114,7 @@ const struct command command_table[] = {
             OPTION_ONCE | OPTION_ROOT,
         0, 0, cmd_export},
     {"record", "TARGET... -o FILE.db",
-        "store facts over time, for `explain FILE.db --at TIME`",
+        "store facts over time, for `report` and `explain`",
         "Reads the totals of every member at each tick, and now and then, or when the\n"
         "resident memory moved by a tenth, all that `explain` reads. FILE is a SQLite\n"
         "database (docs/recording.md); when it is there, recording resumes in it. What\n"
@@ -121,9 +122,20 @@ const struct command command_table[] = {
         "when every TARGET was a pid and has ended; prints what it took.\n"
         "\n"
         "  sudo strata record pool:www mariadbd -o day.db --every 5s --for 24h\n"
+        "  strata report day.db -o day.html\n"
         "  strata explain day.db --at 14:05",
         OPTION_OUTPUT | OPTION_ROOT | OPTION_JSON | OPTION_EVERY | OPTION_RECORD, 1,
         ANY_NUMBER_OF_ARGUMENTS, cmd_record},
+    {"report", "FILE.db -o FILE.html", "a recording as one page with plots",
+        "Layers over time, what the rules found and when, whether memory grows without\n"
+        "end or has warmed up. The page needs a browser and nothing else: no network,\n"
+        "no other file. With --compare the recording before a change stands beside it.\n"
+        "\n"
+        "  strata report day.db -o day.html\n"
+        "  strata report new.db --compare old.db -o change.html\n"
+        "  strata report day.db --from 14:00 --to 15:00 --json",
+        OPTION_OUTPUT | OPTION_JSON | OPTION_AT | OPTION_SPAN | OPTION_FAIL_ON, 1, 1,
+        cmd_report},
     {"run", "[--] COMMAND [ARGUMENT...]",
         "run a command on strata's malloc; layers on exit",
         "Starts COMMAND with libstrata-malloc.so in LD_PRELOAD, in front of what is "

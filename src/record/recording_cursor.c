@@ -129,20 +129,20 @@ int recording_next(
 
     while ((code = sqlite3_step(cursor->ticks)) == SQLITE_ROW) {
         const int64_t session = sqlite3_column_int64(cursor->ticks, 0);
+        const int64_t boot_ms = sqlite3_column_int64(cursor->ticks, 1);
         int64_t at_ms;
         if (apply_row(cursor) != 0) {
             return error_set(error, -ENOMEM, "cannot read recording '%s': out of memory",
                 cursor->recording->file->path);
         }
-        if (!recording_time(cursor->recording, session,
-                sqlite3_column_int64(cursor->ticks, 1), &at_ms) ||
+        if (!recording_time(cursor->recording, session, boot_ms, &at_ms) ||
             !cursor->whole || at_ms < cursor->from_ms) {
             continue;
         }
         if (at_ms > cursor->to_ms) {
             return 0;
         }
-        *tick = (struct recording_tick){at_ms, is_gap(cursor, session, at_ms)};
+        *tick = (struct recording_tick){at_ms, boot_ms, is_gap(cursor, session, at_ms)};
         cursor->before_ms = at_ms;
         cursor->session = session;
         return 1;

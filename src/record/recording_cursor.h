@@ -15,7 +15,8 @@ struct recording_cursor;
 
 struct recording_tick {
     int64_t at_ms;
-    bool after_gap; /* something is missing before it: a pause, a restart, damage */
+    int64_t boot_ms; /* CLOCK_BOOTTIME, for ages of processes */
+    bool after_gap;  /* something is missing before it: a pause, a restart, damage */
 };
 
 /* Ticks with from_ms <= at_ms <= to_ms. 0, or -ENOMEM or -errno with error set. */
