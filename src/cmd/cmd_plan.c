@@ -13,6 +13,7 @@
 #include "cmd/bench_plan.h"
 #include "cmd/message.h"
 #include "cmd/options.h"
+#include "cmd/plan_fleet.h"
 #include "cmd/plan_json.h"
 #include "cmd/plan_savings.h"
 #include "cmd/plan_text.h"
@@ -21,7 +22,11 @@
 #include "plan/pool_plan.h"
 #include "trial/result_read.h"
 
-enum { RESERVE_MOST_PERCENT = 90, REGION_BYTES = 64 << 20 };
+enum {
+    RESERVE_MOST_PERCENT = 90,
+    REGION_BYTES = 64 << 20,
+    FLEET_REGION_BYTES = 512 << 20
+};
 
 struct plan_request {
     struct plan_wishes wishes;
@@ -177,6 +182,38 @@ static enum exit_code plan_result(const struct options *options,
     return code;
 }
 
+static enum exit_code plan_prometheus(
+    const struct options *options, const struct plan_request *request)
+{
+    struct region region;
+    struct plan_input input;
+    struct fleet fleet;
+    struct error error;
+    enum exit_code code = EXIT_NO_TARGET;
+
+    if (request->wishes.limit_bytes == 0) {
+        complain("--prometheus needs --limit: how much memory a host will have");
+        return EXIT_USAGE;
+    }
+    error_reset(&error);
+    region_init(&region, FLEET_REGION_BYTES);
+    int rc = plan_fleet_read(&region, options, &fleet, &error);
+    if (rc == 0) {
+        rc = fleet_plan_input(&region, &fleet, &request->wishes, &input);
+    }
+    if (rc == 0) {
+        code = show(options, request, &input);
+    } else {
+        complain("%s", error.code != 0  ? error.text
+                       : rc == -ENODATA ? "Prometheus has no moment with processes and "
+                                          "their private memory"
+                                        : strerror(-rc));
+        code = rc == -EINVAL ? EXIT_USAGE : code;
+    }
+    region_release(&region);
+    return code;
+}
+
 int cmd_plan(const struct options *options)
 {
     bool found = false;
@@ -187,6 +224,13 @@ int cmd_plan(const struct options *options)
     int rc = take_request(options, &request);
     if (rc != 0) {
         return rc;
+    }
+    if (options->texts[TEXT_PROMETHEUS] != NULL) {
+        if (options->argument_count > 0) {
+            complain("a target and --prometheus exclude each other");
+            return EXIT_USAGE;
+        }
+        return plan_prometheus(options, &request);
     }
     if (options->argument_count == 0) {
         complain("an argument is missing: strata plan TARGET, or --prometheus URL");

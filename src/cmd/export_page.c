@@ -33,6 +33,7 @@ static struct metrics_target target_of(const struct watch_row *row, uint64_t now
         target.complete = look->complete;
         target.age_seconds = seconds(now_ns - look->taken_ns);
         target.glibc = &look->glibc;
+        target.sizing = look->sizing;
     }
     return target;
 }

@@ -11,7 +11,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/number.h"
 #include "facts/collect.h"
+#include "model/known.h"
 
 enum { NS_PER_SECOND = 1000000000 };
 
@@ -62,6 +64,41 @@ static int read_members(
     return rc;
 }
 
+static void keep_largest(struct fact *largest, uint64_t value)
+{
+    if (!fact_is_known(largest) || value > largest->value) {
+        *largest = (struct fact){.value = value, .state = FACT_OK};
+    }
+}
+
+/* Private memory is known only when it is of all members. */
+static void keep_sizing(const struct snapshot *snapshot, struct metrics_sizing *sizing)
+{
+    uint64_t sum = 0;
+    size_t known_members = 0;
+
+    for (size_t i = 0; i < snapshot->member_count; i++) {
+        const struct process_view *member = &snapshot->members[i];
+        const struct zend_facts *zend = &member->facts->zend;
+        bool known;
+        sum = number_add(sum, layer_bytes(&member->layers[LAYER_EXCLUSIVE], &known));
+        known_members += known ? 1 : 0;
+        for (size_t j = 0; j < zend->heap_count; j++) {
+            const struct zend_heap_facts *heap = &zend->heaps[j];
+            if (!state_is_known(heap->state) || heap->custom) {
+                continue;
+            }
+            keep_largest(&sizing->php_real_bytes, heap->peak_real_bytes);
+            if (fact_is_known(&heap->limit_bytes)) {
+                keep_largest(&sizing->php_limit_bytes, heap->limit_bytes.value);
+            }
+        }
+    }
+    if (known_members > 0 && known_members == snapshot->member_count) {
+        sizing->private_bytes = (struct fact){.value = sum, .state = FACT_OK};
+    }
+}
+
 static void keep_numbers(const struct account *account, struct watch_look *look)
 {
     const struct facts *facts = &account->facts;
@@ -75,6 +112,7 @@ static void keep_numbers(const struct account *account, struct watch_look *look)
     for (size_t i = 0; i < facts->process_count; i++) {
         glibc_total_add(&look->glibc, &facts->processes[i].glibc);
     }
+    keep_sizing(&account->snapshot, &look->sizing);
     look->processes = facts->process_count;
     look->denied = account_is_denied(facts);
     look->complete = !account_is_partial(facts);

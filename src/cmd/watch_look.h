@@ -9,6 +9,7 @@
 #include "cmd/account.h"
 #include "facts/root.h"
 #include "model/glibc_total.h"
+#include "present/metrics.h"
 
 /*
  * Immutable once made, and shared by threads: whoever keeps one holds a reference. Facts and
@@ -24,6 +25,7 @@ struct watch_look {
     bool complete;                    /* no fact is denied, gone, stale or malformed */
     struct layer layers[LAYER_COUNT]; /* without parts and sources */
     struct glibc_total glibc;
+    struct metrics_sizing sizing;
     struct finding_list list;
     bool full;
     struct account account; /* when full: list above is empty, this has it */

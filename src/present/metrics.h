@@ -20,6 +20,13 @@ struct metrics_labels {
 };
 
 /* One target. What it was looked at for last is in figures; NULL: not yet, or never. */
+/* What plans are made from, over the members of a target. */
+struct metrics_sizing {
+    struct fact private_bytes;   /* sum of the members' private pages */
+    struct fact php_real_bytes;  /* largest real of PHP's request heaps */
+    struct fact php_limit_bytes; /* largest memory_limit */
+};
+
 struct metrics_target {
     struct metrics_labels labels;
     const struct facts *members; /* as the look at the host saw them */
@@ -30,6 +37,7 @@ struct metrics_target {
     bool complete;
     double age_seconds; /* of layers, glibc and findings */
     const struct glibc_total *glibc;
+    struct metrics_sizing sizing;
 };
 
 struct metrics_count {

@@ -7,6 +7,7 @@
 #include "present/metrics_target.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include "model/known.h"
@@ -139,6 +140,42 @@ static const struct {
         untrimmable},
     {"strata_glibc_arenas", "", "Arenas of malloc that were read.", arenas},
 };
+
+static void write_sizing(struct metrics_family *family, const struct metrics_page *page)
+{
+    static const struct {
+        const char *name;
+        const char *help;
+        size_t offset;
+    } numbers[] = {
+        {"strata_private_bytes", "Sum of the private pages of the target's processes.",
+            offsetof(struct metrics_sizing, private_bytes)},
+        {"strata_php_real_bytes",
+            "Largest real of PHP's request heaps: what memory_limit is compared with.",
+            offsetof(struct metrics_sizing, php_real_bytes)},
+        {"strata_php_limit_bytes", "Largest memory_limit of PHP's request heaps.",
+            offsetof(struct metrics_sizing, php_limit_bytes)},
+    };
+
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        metrics_family_begin(
+            family, METRICS_GAUGE, "bytes", numbers[i].help, "%s", numbers[i].name);
+        for (size_t j = 0; j < page->target_count; j++) {
+            const struct metrics_target *target = &page->targets[j];
+            struct target_sample labelled;
+            if (!target->looked) {
+                continue;
+            }
+            const struct fact *fact =
+                (const struct fact *)(const void *)((const char *)&target->sizing +
+                                                    numbers[i].offset);
+            if (fact_is_known(fact)) {
+                label_target(target, &labelled);
+                metrics_write_unsigned(family, &labelled.sample, fact->value);
+            }
+        }
+    }
+}
 
 static void write_glibc(struct metrics_family *family, const struct metrics_page *page)
 {
@@ -288,6 +325,7 @@ void metrics_write_targets(struct metrics_family *family, const struct metrics_p
     write_layers(family, page);
     write_processes(family, page);
     write_process_facts(family, page);
+    write_sizing(family, page);
     write_glibc(family, page);
     write_findings(family, page);
     write_ages(family, page);

@@ -38,7 +38,10 @@ static void render(struct buffer *buffer)
         .layers = layers,
         .findings = &findings,
         .looked = true,
-        .glibc = &glibc};
+        .glibc = &glibc,
+        .sizing = {.private_bytes = {.value = 1, .state = FACT_OK},
+            .php_real_bytes = {.value = 1, .state = FACT_OK},
+            .php_limit_bytes = {.value = 1, .state = FACT_OK}}};
     const struct metrics_page page = {.host = &host,
         .targets = &target,
         .target_count = 1,

@@ -55,6 +55,8 @@ static int setup(void **state)
     targets[1].denied = true;
     targets[1].labels.pid = 4711;
     targets[2].labels.pool = "www";
+    targets[0].sizing.private_bytes = (struct fact){.value = 77, .state = FACT_OK};
+    targets[2].sizing.private_bytes = (struct fact){.value = 78, .state = FACT_OK};
     host = samples[0].facts;
     host.target_kind = TARGET_HOST;
     host.host.values[HOST_FACT_MEM_TOTAL] =

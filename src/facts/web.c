@@ -1,0 +1,138 @@
+/*
+ * web.c - libcurl by dlopen(3), so that strata runs where there is none.
+ *
+ * The numbers of options and codes are libcurl's binary interface (curl/curl.h), which has
+ * not changed since 7.16: options are a base for their kind (0 long, 10000 pointer, 20000
+ * function) and a number. The server is not trusted: the answer is bounded by bytes and time,
+ * redirects by number, and only http and https are spoken.
+ */
+#include "facts/web.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+
+enum {
+    OPTION_WRITEDATA = 10001,
+    OPTION_URL = 10002,
+    OPTION_TIMEOUT = 13,
+    OPTION_FOLLOWLOCATION = 52,
+    OPTION_MAXREDIRS = 68,
+    OPTION_NOSIGNAL = 99,
+    OPTION_PROTOCOLS = 181,
+    OPTION_REDIR_PROTOCOLS = 182,
+    OPTION_WRITEFUNCTION = 20011,
+    INFO_RESPONSE_CODE = 0x200002,
+    PROTOCOLS_WEB = 1 | 2, /* CURLPROTO_HTTP, CURLPROTO_HTTPS */
+    GLOBAL_DEFAULT = 3,
+    MOST_REDIRECTS = 3,
+    STATUS_FAILED = 400,
+};
+
+struct curl {
+    int (*global_init)(long flags);
+    void *(*easy_init)(void);
+    int (*easy_setopt)(void *handle, int option, ...);
+    int (*easy_perform)(void *handle);
+    int (*easy_getinfo)(void *handle, int info, ...);
+    const char *(*easy_strerror)(int code);
+    void (*easy_cleanup)(void *handle);
+};
+
+static int load(struct curl *curl, const char *url, struct error *error)
+{
+    const struct {
+        const char *name;
+        void *place;
+    } functions[] = {
+        {"curl_global_init", &curl->global_init},
+        {"curl_easy_init", &curl->easy_init},
+        {"curl_easy_setopt", &curl->easy_setopt},
+        {"curl_easy_perform", &curl->easy_perform},
+        {"curl_easy_getinfo", &curl->easy_getinfo},
+        {"curl_easy_strerror", &curl->easy_strerror},
+        {"curl_easy_cleanup", &curl->easy_cleanup},
+    };
+    void *handle = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+
+    if (handle == NULL) {
+        handle = dlopen("libcurl-gnutls.so.4", RTLD_NOW | RTLD_LOCAL);
+    }
+    if (handle == NULL) {
+        return error_set(error, -ENOENT,
+            "cannot get '%s': libcurl.so.4 is not installed: package libcurl4 (Debian, "
+            "Ubuntu) or libcurl",
+            url);
+    }
+    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+        void *symbol = dlsym(handle, functions[i].name);
+        if (symbol == NULL) {
+            return error_set(error, -ENOENT, "cannot get '%s': libcurl lacks '%s'", url,
+                functions[i].name);
+        }
+        memcpy(functions[i].place, &symbol, sizeof(symbol));
+    }
+    return 0;
+}
+
+/* Returning less than it was given ends the transfer. */
+static size_t take(char *data, size_t size, size_t count, void *place)
+{
+    struct buffer *body = place;
+    const size_t bytes = size * count;
+
+    if (bytes > WEB_MAX_ANSWER_BYTES - body->length_bytes) {
+        return 0;
+    }
+    buffer_append(body, data, bytes);
+    return buffer_error(body) == 0 ? bytes : 0;
+}
+
+static int perform(const struct curl *curl, void *handle, const char *url,
+    struct buffer *body, struct error *error)
+{
+    long status = 0;
+
+    (void)curl->easy_setopt(handle, OPTION_URL, url);
+    (void)curl->easy_setopt(handle, OPTION_TIMEOUT, (long)WEB_TIMEOUT_SECONDS);
+    (void)curl->easy_setopt(handle, OPTION_NOSIGNAL, 1L);
+    (void)curl->easy_setopt(handle, OPTION_FOLLOWLOCATION, 1L);
+    (void)curl->easy_setopt(handle, OPTION_MAXREDIRS, (long)MOST_REDIRECTS);
+    (void)curl->easy_setopt(handle, OPTION_REDIR_PROTOCOLS, (long)PROTOCOLS_WEB);
+    (void)curl->easy_setopt(handle, OPTION_WRITEFUNCTION, take);
+    (void)curl->easy_setopt(handle, OPTION_WRITEDATA, body);
+    if (curl->easy_setopt(handle, OPTION_PROTOCOLS, (long)PROTOCOLS_WEB) != 0) {
+        return error_set(error, -EIO, "cannot bound libcurl to http and https");
+    }
+    const int code = curl->easy_perform(handle);
+    if (buffer_error(body) != 0) {
+        return error_set(error, -ENOMEM, "cannot get '%s': out of memory", url);
+    }
+    if (code != 0) {
+        return error_set(
+            error, -EIO, "cannot get '%s': %s", url, curl->easy_strerror(code));
+    }
+    if (curl->easy_getinfo(handle, INFO_RESPONSE_CODE, &status) != 0 ||
+        status >= STATUS_FAILED) {
+        return error_set(error, -EPROTO,
+            "cannot get '%s': the server answers with status %ld", url, status);
+    }
+    return 0;
+}
+
+int web_get(const char *url, struct buffer *body, struct error *error)
+{
+    struct curl curl;
+    int rc = load(&curl, url, error);
+
+    if (rc != 0) {
+        return rc;
+    }
+    void *handle = curl.global_init(GLOBAL_DEFAULT) == 0 ? curl.easy_init() : NULL;
+    if (handle == NULL) {
+        return error_set(error, -EIO, "cannot get '%s': libcurl does not start", url);
+    }
+    rc = perform(&curl, handle, url, body, error);
+    curl.easy_cleanup(handle);
+    return rc;
+}
