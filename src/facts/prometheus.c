@@ -17,6 +17,7 @@
 
 #include "base/buffer.h"
 #include "facts/web.h"
+#include "facts/web_value.h"
 
 static int refuse(struct error *error, const char *why)
 {

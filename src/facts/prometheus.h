@@ -39,7 +39,7 @@ struct prometheus_span {
 };
 
 /*
- * Asks the server at base ("http://host:9090") for expression over span. Memory comes from
+ * Asks the server at base ("http://127.0.0.1:9090") for expression over span. Memory comes from
  * region. 0; as web_get(); -EBADMSG with error set when the answer is not what the API gives;
  * -EFBIG for more series or points than the bounds.
  */

@@ -15,7 +15,4 @@ enum { WEB_MAX_ANSWER_BYTES = 64 << 20, WEB_TIMEOUT_SECONDS = 30 };
  */
 int web_get(const char *url, struct buffer *body, struct error *error);
 
-/* Appends text as a value in a query: all but letters, digits, '-', '_', '.', '~' in hex. */
-void web_append_value(struct buffer *url, const char *text);
-
 #endif

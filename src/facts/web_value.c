@@ -4,9 +4,9 @@
  * Apart from web.c, so that a build which cannot load libcurl has it too: every byte that is
  * not unreserved becomes % and two digits, whatever its encoding.
  */
-#include <string.h>
+#include "facts/web_value.h"
 
-#include "facts/web.h"
+#include <string.h>
 
 void web_append_value(struct buffer *url, const char *text)
 {

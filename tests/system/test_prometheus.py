@@ -256,6 +256,24 @@ class Scraped(unittest.TestCase):
             self.assertEqual(len(found), 1)
             self.assertEqual(int(found[0]["value"][1]), tool.layer(report, name)["bytes"], name)
 
+    def test_a_fleet_is_planned(self):
+        """What Prometheus has of the lab makes a plan of the lab's own private memory."""
+        servers.wait_until(lambda: self.query('strata_private_bytes{name="arena_server"}'),
+                           "the lab's private memory", self.served.process)
+        words = ["plan", "--prometheus", self.api.removesuffix("/api/v1/"), "--limit", "2G", "--days", "1",
+                 "--pool"]
+        # a plan asks for whole seconds, and what was scraped in this one is of the next
+        servers.wait_until(lambda: tool.run(*words, "arena_server").returncode == 0, "a plan",
+                           self.prometheus)
+        plan = json.loads(tool.run(*words, "arena_server", "--json").stdout)
+        private = tool.layer(tool.explain(self.server.pid), "exclusive")["bytes"]
+        self.assertEqual(plan["worker"]["largest"] - plan["worker"]["kernel"], private)
+        self.assertEqual(plan["workers_now"], 1)
+        self.assertIn("1 host in 1 day", plan["source"])
+        done = tool.run(*words, "nobody")
+        self.assertEqual(done.returncode, 4)
+        self.assertIn(b"no pool 'nobody'", done.stderr)
+
     def test_an_alert_fires_on_the_lab(self):
         firing = 'ALERTS{alertname="StrataRetained",alertstate="firing",name="arena_server"}'
         servers.wait_until(lambda: self.query(firing), "the alert", self.served.process)

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "facts/prometheus.h"
-#include "facts/web.h"
+#include "facts/web_value.h"
 
 /* of Prometheus 2.42, shortened */
 static const char recorded[] =
