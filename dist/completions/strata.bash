@@ -15,7 +15,7 @@ _strata() {
     plan) options='--json --bytes --color --width --root --limit --memory-limit --others --reserve --case --server --prometheus --days --pool --help ' ;;
     top) options='--bytes --all --color --width --root --every --once --sort --filter --help ' ;;
     export) options='--root --every --once --most --per-pid --listen --textfile --help ' ;;
-    record) options='--json --root --output --every --for --deep-every --keep --max-size --help ' words=$(ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u) ;;
+    record) options='--json --root --defaults-file --output --every --for --deep-every --keep --max-size --help ' words=$(ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u) ;;
     report) options='--json --fail-on --output --at --from --to --compare --help ' ;;
     run) options='--bytes --output --check --limit --soft-limit --help ' ;;
     rules) options='--json --color --width --help ' words=$(strata rules 2>/dev/null | sed -n 's/^\([a-z][^ ]*\) .*/\1/p') ;;

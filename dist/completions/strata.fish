@@ -92,6 +92,7 @@ complete -c strata -n __fish_use_subcommand -f -a record -d 'store facts over ti
 complete -c strata -n '__fish_seen_subcommand_from record' -a "(ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u)"
 complete -c strata -n '__fish_seen_subcommand_from record' -l json -d 'for machines; docs/json.md describes it'
 complete -c strata -n '__fish_seen_subcommand_from record' -l root -r -F -d 'read DIR/proc and DIR/sys instead of the host'
+complete -c strata -n '__fish_seen_subcommand_from record' -l defaults-file -r -F -d 'user and password for databases, instead of my.cnf'
 complete -c strata -n '__fish_seen_subcommand_from record' -l output -s o -r -F -d 'where to write; - is standard output'
 complete -c strata -n '__fish_seen_subcommand_from record' -l every -x -d 'how often: 2s, 1m; from 200ms to 1d'
 complete -c strata -n '__fish_seen_subcommand_from record' -l for -x -d 'how long: 1h, 7d; without it until Ctrl-C'

@@ -201,6 +201,8 @@ static enum exit_code record_live(
     struct error error = {0};
     int rc = facts_root_open(&session->root, options->root, &error);
 
+    session->root.defaults_file = options->defaults;
+
     if (rc != 0) {
         complain("%s", error.text);
         return exit_code_of(rc);

@@ -40,7 +40,8 @@ const struct command command_table[] = {
         "where the memory of one process, pool, unit or container goes",
         "Shows the layers from what the application tracks down to what its cgroup is\n"
         "charged for, the gap between each pair, and findings with the lines to change.\n"
-        "The target is not stopped and not changed.\n"
+        "The target is not stopped and not changed. A MySQL or MariaDB server is asked\n"
+        "over its socket what it counts; docs/mysql.md tells how it logs in.\n"
         "\n"
         "  sudo strata explain mariadbd\n"
         "  strata explain --json 812 | jq '.findings[].rule'\n"
@@ -124,8 +125,9 @@ const struct command command_table[] = {
         "  sudo strata record pool:www mariadbd -o day.db --every 5s --for 24h\n"
         "  strata report day.db -o day.html\n"
         "  strata explain day.db --at 14:05",
-        OPTION_OUTPUT | OPTION_ROOT | OPTION_JSON | OPTION_EVERY | OPTION_RECORD, 1,
-        ANY_NUMBER_OF_ARGUMENTS, cmd_record},
+        OPTION_OUTPUT | OPTION_ROOT | OPTION_JSON | OPTION_EVERY | OPTION_RECORD |
+            OPTION_DEFAULTS,
+        1, ANY_NUMBER_OF_ARGUMENTS, cmd_record},
     {"report", "FILE.db -o FILE.html", "a recording as one page with plots",
         "Layers over time, what the rules found and when, whether memory grows without\n"
         "end or has warmed up. The page needs a browser and nothing else: no network,\n"

@@ -94,7 +94,16 @@ static void bind_child(pid_t parent)
     }
 }
 
-/* The child's answers up to its end or the deadline. *finished: it ended by itself. */
+static bool is_whole(const struct buffer *stream)
+{
+    const size_t bytes = sizeof(MYSQL_STREAM_END) - 1;
+
+    return stream->length_bytes >= bytes &&
+           memcmp(stream->data + stream->length_bytes - bytes, MYSQL_STREAM_END, bytes) ==
+               0;
+}
+
+/* The child's answers up to their end or the deadline. *finished: it ended by itself. */
 static int receive(int fd, int64_t deadline_ms, struct buffer *stream, bool *finished)
 {
     enum { PIECE_BYTES = 64 << 10 };
@@ -117,6 +126,10 @@ static int receive(int fd, int64_t deadline_ms, struct buffer *stream, bool *fin
             return got == -ENOMEM ? -ENOMEM : 0;
         }
         buffer_commit(stream, (size_t)got);
+        if (is_whole(stream)) {
+            *finished = true;
+            return 0;
+        }
     }
     return 0;
 }

@@ -353,12 +353,11 @@ void mysql_client_run(const struct mysql_request *request, int out_fd)
 
     if (mysql_library_load(&client.library, &why) != 0) {
         send_error(&client, MYSQL_STEP_LIBRARY, MYSQL_ERROR_LIBRARY, why);
-        return;
-    }
-    if (connect_checked(&client)) {
+    } else if (connect_checked(&client)) {
         run_steps(&client);
     }
     if (client.handle != NULL) {
         client.library.close(client.handle);
     }
+    (void)descriptor_write_all(out_fd, MYSQL_STREAM_END, sizeof(MYSQL_STREAM_END) - 1);
 }

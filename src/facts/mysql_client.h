@@ -20,6 +20,9 @@ enum {
     MYSQL_STREAM_BYTES_MAX = 2 << 20,
 };
 
+/* The last line of a whole stream. */
+#define MYSQL_STREAM_END "{}\n"
+
 struct mysql_request {
     struct process_folder *folder;
     const struct mysql_endpoint *endpoint;
@@ -32,6 +35,8 @@ struct mysql_request {
  *   {"step": "events", "rows": [["memory/sql/THD::main_mem_root", "123", ...], ...]}
  *   {"step": "events", "error": 1142, "text": "SELECT command denied ..."}
  *   {"step": "connect", "version": "10.11.19-MariaDB"}
+ * and MYSQL_STREAM_END at last: the end of the pipe may come later, since children of
+ * other threads inherit it.
  * A password never gets into the stream. The server may hang, lie or send without end: the
  * caller runs this in a child process with bounds of memory and time, and ends it.
  */

@@ -15,6 +15,7 @@
 #include "base/quantity.h"
 #include "findings/finding_writer.h"
 #include "findings/fix_text.h"
+#include "findings/mysql.h"
 #include "model/known.h"
 
 enum {
@@ -52,6 +53,22 @@ static bool any_member_runs(const struct snapshot *snapshot, enum allocator_kind
     return false;
 }
 
+/* Its own count, and the allocator as it names it: resident beyond the count is kept or unseen. */
+static void add_what_a_database_says(
+    struct finding *finding, const struct snapshot *snapshot)
+{
+    const struct process_view *server = mysql_server_of(snapshot);
+
+    if (server == NULL) {
+        return;
+    }
+    if (server->facts->mysql->malloc_library != NULL) {
+        finding_add_text(
+            finding, "version_malloc_library", server->facts->mysql->malloc_library);
+    }
+    finding_add_bytes(finding, "tracked", target_bytes(snapshot, LAYER_TRACKED));
+}
+
 int rule_allocator_opaque(const struct snapshot *snapshot, struct finding_list *list)
 {
     static const enum allocator_kind kinds[] = {ALLOCATOR_JEMALLOC, ALLOCATOR_TCMALLOC,
@@ -82,6 +99,7 @@ int rule_allocator_opaque(const struct snapshot *snapshot, struct finding_list *
             allocator_kind_names[kinds[i]]);
         finding_add_text(&finding, "allocator", allocator_kind_names[kinds[i]]);
         finding_add_bytes(&finding, "resident", resident);
+        add_what_a_database_says(&finding, snapshot);
         finding.fix = looks[i];
         finding.verify = "compare its own figures with resident";
         return finding_push(list, &finding);

@@ -13,6 +13,7 @@
 #include "base/number.h"
 #include "base/quantity.h"
 #include "findings/finding_writer.h"
+#include "findings/mysql.h"
 #include "findings/fix_text.h"
 #include "model/known.h"
 
@@ -50,6 +51,7 @@ static bool bills_the_target(const struct snapshot *snapshot)
 int rule_page_cache_in_container(
     const struct snapshot *snapshot, struct finding_list *list)
 {
+    const struct process_view *server;
     const struct container_view *container = &snapshot->container;
     const struct fact *firm = &container->non_reclaimable;
     const struct fact *slab;
@@ -90,6 +92,12 @@ int rule_page_cache_in_container(
         &finding, "inactive_file", &container->facts->values[CGROUP_FACT_INACTIVE_FILE]);
     finding_add_bytes(&finding, "resident", target_bytes(snapshot, LAYER_RESIDENT));
     finding.fix = "# nothing to change: alert on non_reclaimable, not on docker stats";
+    server = mysql_server_of(snapshot);
+    if (server != NULL && server->facts->mysql->flush_method != NULL) {
+        /* With fsync InnoDB's files go through the page cache, with O_DIRECT they do not. */
+        finding_add_text(
+            &finding, "innodb_flush_method", server->facts->mysql->flush_method);
+    }
     finding.verify =
         finding_printf(list, "strata explain %s: the four figures stand side by side",
             fix_target(list, snapshot));

@@ -16,6 +16,7 @@
 #include "base/quantity.h"
 #include "findings/finding_writer.h"
 #include "findings/fix_text.h"
+#include "findings/mysql.h"
 #include "model/known.h"
 
 enum {
@@ -171,6 +172,7 @@ static struct nofile_case worst_nofile(const struct snapshot *snapshot)
 int rule_limit_nofile(const struct snapshot *snapshot, struct finding_list *list)
 {
     const struct nofile_case worst = worst_nofile(snapshot);
+    const struct process_view *server;
     struct finding finding = {.severity = SEVERITY_INFO};
     bool table;
 
@@ -202,6 +204,11 @@ int rule_limit_nofile(const struct snapshot *snapshot, struct finding_list *list
     finding_add_count(&finding, "limit_open_files", worst.limit);
     finding_add_bytes(&finding, "largest_block", worst.widest.size_bytes);
     finding_add_bytes(&finding, "largest_block_resident", worst.widest.resident_bytes);
+    server = mysql_server_of(snapshot);
+    if (server != NULL) {
+        finding_add_count_fact(&finding, "open_files_limit",
+            &server->facts->mysql->values[MYSQL_FACT_OPEN_FILES_LIMIT]);
+    }
     finding.fix = fix_property(list, snapshot, "LimitNOFILE", "65536",
         "ulimits:\n  nofile: {soft: 65536, hard: 65536}");
     finding.verify = finding_printf(list,
