@@ -86,7 +86,10 @@ void report_judge(struct report *report, const struct trial *before,
     const int64_t saved = saved_by(before, trial);
     const int64_t gap = before->last - before->server_says;
     report->judged[way]++;
-    report->within[way] += saved >= range.low && saved <= range.high;
+    const bool nothing = range.low == 0 && saved < 0;
+    report->within[way] += (saved >= range.low || nothing) && saved <= range.high;
+    report->nothing[way] += nothing;
+    report->saved[way] += saved;
     report->width_percent[way] += gap > 0 ? (range.high - range.low) * PERCENT / gap : 0;
 }
 
@@ -96,10 +99,12 @@ void report_end(const struct report *report)
     for (int way = 0; way < WAYS; way++) {
         const int64_t judged = report->judged[way];
         if (judged > 0) {
-            printf("%-21s %" PRId64 " of %" PRId64
-                   " in the predicted range, which is %" PRId64 " %% of the gap wide\n",
+            printf("%-21s %" PRId64 " of %" PRId64 " in the predicted range (%" PRId64
+                   " saved nothing), which is %" PRId64
+                   " %% of the gap wide; %s MiB saved on average\n",
                 way_name((enum way)way), report->within[way], judged,
-                report->width_percent[way] / judged);
+                report->nothing[way], report->width_percent[way] / judged,
+                lab_mebibytes(report->saved[way] / judged).text);
         }
     }
 }

@@ -13,7 +13,10 @@ enum { REPORT_SERIES = 2 };
 /* Counts over all repetitions, by way. */
 struct report {
     int64_t judged[WAYS];
-    int64_t within[WAYS];
+    int64_t
+        within[WAYS]; /* those that save nothing where nothing was the least, included */
+    int64_t nothing[WAYS];       /* of these, those where more was resident than before */
+    int64_t saved[WAYS];         /* bytes, summed */
     int64_t width_percent[WAYS]; /* of the gap between resident and tracked, summed */
 };
 
