@@ -12,7 +12,7 @@ _strata() {
     explain) options='--json --bytes --all --color --width --fail-on --root --defaults-file --capture --at --help ' words=$(ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u) ;;
     capture) options='--root --defaults-file --output --help ' words=$(ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u) ;;
     bench) options='--json --output --limit --models --list --workers --connections --seconds --runs --quiet --warm --work --load --rate --keep-alive --url --attach --expect --price-memory --price-cpu --currency --markdown --html --silent --help ' ;;
-    plan) options='--json --bytes --color --width --root --limit --memory-limit --others --reserve --case --server --prometheus --days --pool --help ' ;;
+    plan) options='--json --bytes --color --width --root --limit --memory-limit --others --reserve --case --server --prometheus --days --pool --at --help ' ;;
     top) options='--bytes --all --color --width --root --every --once --sort --filter --help ' ;;
     export) options='--root --every --once --most --per-pid --listen --textfile --help ' ;;
     record) options='--json --root --defaults-file --output --every --for --deep-every --keep --max-size --help ' words=$(ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u) ;;

@@ -67,6 +67,7 @@ complete -c strata -n '__fish_seen_subcommand_from plan' -l server -x -d 'php-fp
 complete -c strata -n '__fish_seen_subcommand_from plan' -l prometheus -x -d 'plan a fleet from what the exporter has recorded'
 complete -c strata -n '__fish_seen_subcommand_from plan' -l days -x -d 'how far back to ask Prometheus, 7'
 complete -c strata -n '__fish_seen_subcommand_from plan' -l pool -x -d 'only this pool of Prometheus\'s'
+complete -c strata -n '__fish_seen_subcommand_from plan' -l at -x -d 'a moment: 14:05, 2026-11-30T14:05Z, -10m'
 complete -c strata -n '__fish_seen_subcommand_from plan' -l help -s h -d 'this text'
 complete -c strata -n __fish_use_subcommand -f -a top -d 'the host at a glance, live, on the terminal'
 complete -c strata -n '__fish_seen_subcommand_from top' -l bytes -d 'exact bytes instead of MiB and GiB'

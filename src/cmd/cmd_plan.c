@@ -15,8 +15,10 @@
 #include "cmd/options.h"
 #include "cmd/plan_fleet.h"
 #include "cmd/plan_json.h"
+#include "cmd/plan_recording.h"
 #include "cmd/plan_savings.h"
 #include "cmd/plan_text.h"
+#include "cmd/recording_source.h"
 #include "cmd/terminal.h"
 #include "facts/fpm_config.h"
 #include "plan/pool_plan.h"
@@ -131,10 +133,18 @@ static enum exit_code plan_account(const struct options *options,
 {
     struct region region;
     struct plan_input input;
+    struct error error;
     enum exit_code code;
 
+    error_reset(&error);
     region_init(&region, REGION_BYTES);
     int rc = pool_plan_input(&region, &account->snapshot, &request->wishes, &input);
+    if (rc == 0 && options->argument_count > 0 &&
+        recording_is_meant(options->arguments[0])) {
+        rc = plan_recording_samples(&region, options->arguments[0],
+            options->argument_count > 1 ? options->arguments[1] : NULL, &account->facts,
+            &input, &error);
+    }
     if (rc == 0) {
         plan_savings(&account->list, &input);
         code = show(options, request, &input);
@@ -145,7 +155,8 @@ static enum exit_code plan_account(const struct options *options,
             account->facts.target_name);
         code = EXIT_DENIED;
     } else {
-        complain("cannot plan '%s': %s", account->facts.target_name, strerror(-rc));
+        complain("cannot plan '%s': %s", account->facts.target_name,
+            error.code != 0 ? error.text : strerror(-rc));
         code = EXIT_FAILED;
     }
     region_release(&region);

@@ -75,14 +75,15 @@ const struct command command_table[] = {
         cmd_bench},
     {"plan", "[TARGET]", "how many workers fit, which limit to set, what would buy more",
         "Counts what is there once and what each worker adds, and divides. TARGET is a\n"
-        "pool as for explain, a capture, or the result of `strata bench --json`.\n"
+        "pool as for explain, a capture, a recording (of several targets the second\n"
+        "argument names one), or the result of `strata bench --json`.\n"
         "\n"
         "  sudo strata plan pool:www\n"
         "  sudo strata plan pool:www --limit 512M --case worst\n"
-        "  strata plan result.json\n"
+        "  strata plan result.json --limit 512M\n"
         "\n"
         "docs/plan.md has the arithmetic.",
-        (LOOK & ~OPTION_ALL) | OPTION_ROOT | OPTION_PLAN, 0, 1, cmd_plan},
+        (LOOK & ~OPTION_ALL) | OPTION_ROOT | OPTION_PLAN | OPTION_AT, 0, 2, cmd_plan},
     {"top", "", "the host at a glance, live, on the terminal",
         "The table of plain `strata`, read anew every 2 seconds, with the columns of "
         "the\n"

@@ -109,6 +109,21 @@ class Bench(unittest.TestCase):
         # four blocking workers and 50 ms
         self.assertLessEqual(row["median"]["rate_most_thousandths"], 81600)
 
+    def test_a_recording_is_planned(self):
+        """Each worker at each tick is a sample; the figures are the kernel's."""
+        # without a status page: asking for it is a request, which a worker pays for
+        with servers.php_fpm(PAGE, workers=3) as server, servers.folder() as home:
+            path = os.path.join(home, "pool.db")
+            done = tool.run("record", f"pool:{server.pid}", "--every", "500ms", "--for", "3s", "-o", path)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            made = plan(path, "--limit", "256M")
+            sizes = [tool.rollup(pid) for pid in servers.children(server.pid)]
+        self.assertEqual(made["worker"]["samples_are"], "moments")
+        self.assertEqual(made["worker"]["samples"] % 3, 0)
+        self.assertGreaterEqual(made["worker"]["samples"], 6)
+        largest = max(size["Private_Clean"] + size["Private_Dirty"] for size in sizes)
+        self.assertEqual(made["worker"]["largest"] - made["worker"]["kernel"], largest)
+
     def test_gunicorn_and_nginx_by_wrk_and_ab(self):
         """Two servers from recipes, end to end, by two other generators."""
         servers.program("gunicorn", "gunicorn")
