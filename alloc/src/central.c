@@ -17,6 +17,8 @@
  */
 #include "central.h"
 
+#include <string.h>
+
 #include "limit.h"
 #include "lock.h"
 #include "metadata.h"
@@ -41,6 +43,7 @@
 #define LISTS (PARTIAL_LISTS + 1)
 #define SWEEP_SLABS 16U
 #define HEAP_NAME "malloc"
+#define ALL_PAGES 0xffffU
 
 struct slab {
     struct slab *next, *previous;
@@ -74,6 +77,7 @@ static struct central {
     size_t sampled_requests;
     size_t sampled_bytes;
     unsigned starts; /* refills out of mixed units, before there was a slab */
+    uint64_t random; /* 0: blocks are taken in order */
 } centrals[STRATA__BLOCK_CLASSES];
 
 static size_t words_of(const struct strata__block_class *class)
@@ -166,6 +170,22 @@ static void relist(struct central *central, struct slab *slab)
     }
 }
 
+/* In the stronger mode free memory holds the pattern or zeroes, so what others have left
+ * in a unit goes. */
+static void clean_unit(char *start)
+{
+    uint16_t *touched = strata__unitmap_touched(start);
+    if (*touched != 0 && strata__os->purge(start, STRATA__UNIT_BYTES) == 0) {
+        strata__limit_return((size_t)__builtin_popcount(*touched) * PAGE_BYTES);
+        *touched = 0;
+    } else if (*touched != 0) {
+        memset(start, 0, STRATA__UNIT_BYTES);
+        strata__limit_return((size_t)__builtin_popcount(*touched) * PAGE_BYTES);
+        (void)strata__limit_buy(STRATA__UNIT_BYTES);
+        *touched = ALL_PAGES;
+    }
+}
+
 static struct slab *slab_new(struct central *central, unsigned class_number)
 {
     const struct strata__block_class *class = &strata__block_classes[class_number];
@@ -177,6 +197,9 @@ static struct slab *slab_new(struct central *central, unsigned class_number)
     if (start == NULL) {
         strata__metadata_give(slab, descriptor_bytes(class));
         return NULL;
+    }
+    if (central->random != 0) {
+        clean_unit(start);
     }
     *slab = (struct slab){.start = start,
         .free_blocks = class->blocks,
@@ -215,8 +238,47 @@ static uint16_t pages_of(size_t offset, size_t bytes)
     return (uint16_t)((2U << last) - (1U << first));
 }
 
+/* The next of a stream that starts with a secret: Marsaglia's xorshift64. */
+static uint64_t next_random(struct central *central)
+{
+    uint64_t random = central->random;
+    random ^= random << 13;
+    random ^= random >> 7;
+    random ^= random << 17;
+    central->random = random;
+    return random;
+}
+
+/* One free block of a slab that has one, anywhere. */
+static size_t slab_take_random(struct central *central, struct slab *slab, void **blocks)
+{
+    const struct strata__block_class *class = &strata__block_classes[slab->class];
+    uint64_t random = next_random(central);
+    size_t words = words_of(class);
+    size_t word = random % words;
+    while (slab->free_bits[word] == 0) {
+        word = word + 1 < words ? word + 1 : 0;
+    }
+    unsigned turn = (unsigned)(random >> 32) % WORD_BITS;
+    uint64_t bits = slab->free_bits[word];
+    uint64_t turned = turn == 0 ? bits : bits >> turn | bits << (WORD_BITS - turn);
+    unsigned bit = ((unsigned)__builtin_ctzll(turned) + turn) % WORD_BITS;
+    size_t offset = (word * WORD_BITS + bit) * class->bytes;
+    uint16_t pages = pages_of(offset, class->bytes);
+    slab->free_bits[word] &= ~(UINT64_C(1) << bit);
+    slab->free_blocks--;
+    slab->touched |= pages;
+    slab->idle &= (uint16_t)~pages;
+    blocks[0] = slab->start + offset;
+    return 1;
+}
+
 static size_t slab_take(struct slab *slab, void **blocks, size_t wanted)
 {
+    struct central *central = &centrals[slab->class];
+    if (__builtin_expect(central->random != 0, 0)) {
+        return slab_take_random(central, slab, blocks);
+    }
     const struct strata__block_class *class = &strata__block_classes[slab->class];
     size_t taken = 0;
     size_t word = slab->first_word;
@@ -433,7 +495,7 @@ static size_t refill_from_mixed(
 
 size_t strata__central_refill(unsigned class, void **blocks, size_t wanted)
 {
-    if (class < STRATA__SLAB_CLASSES) {
+    if (class < STRATA__SLAB_CLASSES || centrals[class].random != 0) {
         return refill_from_slabs(class, blocks, wanted, 1);
     }
     unsigned starts = __atomic_load_n(&centrals[class].starts, __ATOMIC_RELAXED);
@@ -549,6 +611,22 @@ void strata__central_flush(unsigned class, void *const *blocks, size_t count)
     }
 }
 
+void strata__central_verify(unsigned class, const void *address)
+{
+    struct central *central = &centrals[class];
+    strata__lock_take(&central->lock);
+    const struct slab *slab = slab_at(class, address);
+    uint64_t bit = 0;
+    if (slab != NULL) {
+        unsigned index = index_in(slab, address);
+        bit = slab->free_bits[index / WORD_BITS] >> index % WORD_BITS & 1;
+    }
+    strata__lock_drop(&central->lock);
+    if (bit != 0) {
+        strata__fatal(HEAP_NAME, "not an allocated block", address);
+    }
+}
+
 /* Are the blocks first..last all free? */
 static int range_is_free(const struct slab *slab, unsigned first, unsigned last)
 {
@@ -653,6 +731,40 @@ void strata__central_sample(unsigned class, size_t bytes)
 {
     add_lossy(&centrals[class].sampled_requests, 1);
     add_lossy(&centrals[class].sampled_bytes, bytes);
+}
+
+static void clear_free_blocks(struct slab *slab)
+{
+    const struct strata__block_class *class = &strata__block_classes[slab->class];
+    for (size_t index = 0; index < class->blocks; index++) {
+        size_t offset = index * class->bytes;
+        int is_free = (slab->free_bits[index / WORD_BITS] >> index % WORD_BITS & 1) != 0;
+        if (is_free && (pages_of(offset, class->bytes) & slab->touched) != 0) {
+            /* Of its pages that are not touched none becomes resident for a zero. */
+            for (size_t at = offset; at < offset + class->bytes;) {
+                size_t end = (at / PAGE_BYTES + 1) * PAGE_BYTES;
+                end = end < offset + class->bytes ? end : offset + class->bytes;
+                if ((slab->touched >> at / PAGE_BYTES & 1) != 0) {
+                    memset(slab->start + at, 0, end - at);
+                }
+                at = end;
+            }
+        }
+    }
+}
+
+void strata__central_harden(unsigned class)
+{
+    struct central *central = &centrals[class];
+    strata__lock_take(&central->lock);
+    central->random = strata__os->secret() | 1;
+    for (unsigned i = 0; i < PARTIAL_LISTS; i++) {
+        for (struct slab *slab = central->lists[i].head; slab != NULL;
+             slab = slab->next) {
+            clear_free_blocks(slab);
+        }
+    }
+    strata__lock_drop(&central->lock);
 }
 
 void strata__central_publish(unsigned class)

@@ -32,6 +32,13 @@ size_t strata__central_take_aligned(unsigned class, void **block, size_t alignme
 /* Takes blocks of a class back. A block which is free, or an address inside of a block,
  * is fatal. */
 void strata__central_flush(unsigned class, void *const *blocks, size_t count);
+/* Fatal unless a block that starts at `address`, in a slab of `class`, is handed out. */
+void strata__central_verify(unsigned class, const void *address);
+
+/* From now on blocks are taken at random places, and what is free in this class now reads
+ * as zeroes. Before other threads use it. */
+void strata__central_harden(unsigned class);
+
 /* Gives back the pages of partly used slabs and units on which every block is free, and was when
  * the last sweep looked; with `now`, all that are free. Returns the bytes given back. */
 size_t strata__central_sweep(int now);

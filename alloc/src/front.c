@@ -16,8 +16,10 @@
 #include <string.h>
 
 #include "blockclass.h"
+#include "busy.h"
 #include "central.h"
 #include "decay.h"
+#include "hard.h"
 #include "kept.h"
 #include "large.h"
 #include "limit.h"
@@ -45,13 +47,6 @@ static SLOW void *refuse(void)
     return NULL;
 }
 
-/* With no lock held. */
-static void note_alloc(void)
-{
-    strata__relief_note_alloc();
-    strata__decay_note_alloc();
-}
-
 static void *refill(unsigned class, size_t bytes)
 {
     strata__central_sample(class, bytes);
@@ -63,8 +58,8 @@ static void *refill(unsigned class, size_t bytes)
     if (UNLIKELY(block == NULL)) {
         strata__limit_count_refusal();
     }
-    note_alloc();
-    return block;
+    strata__relief_note_alloc();
+    return UNLIKELY(strata__hard_active) ? strata__hard_taken(block, class) : block;
 }
 
 /* Once tags are in use, every call comes this way (strata__front_use_tags). */
@@ -84,10 +79,31 @@ static void *alloc_tagged(unsigned class, size_t bytes)
     return block;
 }
 
+/* At the end of each slow path: nothing is locked, and more frees may be due. */
+static void leave(void)
+{
+    void *block = NULL;
+    strata__busy_leave();
+    while (UNLIKELY((block = strata__busy_deferred()) != NULL)) {
+        strata__front_free(block);
+    }
+}
+
+/* The decay thread is started from here, with calls of malloc of its own. */
+static void leave_alloc(void)
+{
+    leave();
+    strata__decay_note_alloc();
+}
+
 static SLOW void *alloc_refill(unsigned class, size_t bytes)
 {
+    if (!strata__busy_enter()) {
+        return refuse();
+    }
     int saved = errno;
     void *block = strata__tags_active ? alloc_tagged(class, bytes) : refill(class, bytes);
+    leave_alloc();
     errno = saved;
     return block != NULL ? block : refuse();
 }
@@ -101,7 +117,7 @@ static void *take_large(size_t bytes, size_t alignment, int *zeroed)
     if (UNLIKELY(block == NULL)) {
         strata__limit_count_refusal();
     }
-    note_alloc();
+    strata__relief_note_alloc();
     return block;
 }
 
@@ -116,12 +132,16 @@ static void charge_large(void *block)
 
 static SLOW void *alloc_large(size_t bytes, size_t alignment, int *zeroed)
 {
+    if (!strata__busy_enter()) {
+        return refuse();
+    }
     int saved = errno;
     void *block = NULL;
     if (!strata__tags_active || strata__tags_admit(bytes)) {
         block = take_large(bytes, alignment, zeroed);
         charge_large(block);
     }
+    leave_alloc();
     errno = saved;
     return block != NULL ? block : refuse();
 }
@@ -163,12 +183,15 @@ static void *take_aligned(unsigned class, size_t bytes, size_t alignment)
     if (UNLIKELY(block == NULL)) {
         strata__limit_count_refusal();
     }
-    note_alloc();
+    strata__relief_note_alloc();
     return block;
 }
 
 static SLOW void *alloc_aligned(unsigned class, size_t bytes, size_t alignment)
 {
+    if (!strata__busy_enter()) {
+        return refuse();
+    }
     size_t block_bytes = strata__block_classes[class].bytes;
     int saved = errno;
     void *block = NULL;
@@ -178,6 +201,7 @@ static SLOW void *alloc_aligned(unsigned class, size_t bytes, size_t alignment)
             strata__tags_charge(block, block_bytes);
         }
     }
+    leave_alloc();
     errno = saved;
     return block != NULL ? block : refuse();
 }
@@ -222,6 +246,19 @@ static SLOW void free_foreign(void *block)
     strata__front_foreign.release(block);
 }
 
+/* A block of a class that found no room on its CPU. In the stronger mode another block
+ * than this one may leave the quarantine, or none. */
+static void give(void *block, unsigned class)
+{
+    if (UNLIKELY(strata__hard_active)) {
+        block = strata__hard_freed(block, &class);
+    }
+    if (block != NULL) {
+        strata__percpu_flush(class, block);
+        after_free();
+    }
+}
+
 /* The counterpart of alloc_tagged; false when the CPU has no room for the block. */
 static int free_tagged(void *block, unsigned class)
 {
@@ -240,6 +277,15 @@ static inline unsigned class_of(const void *block, uint64_t entry)
     return kind == STRATA__KIND_MIXED ? strata__mixed_class(entry, block) : kind - 1;
 }
 
+static void free_large(void *block, uint64_t entry)
+{
+    if (strata__tags_active) {
+        strata__tags_release(block, strata__large_bytes(block, entry));
+    }
+    strata__large_free(block, entry);
+    after_free();
+}
+
 static SLOW void free_slow(void *block, uint64_t entry, enum strata__push pushed)
 {
     int saved = errno;
@@ -248,19 +294,18 @@ static SLOW void free_slow(void *block, uint64_t entry, enum strata__push pushed
         free_foreign(block);
     } else if (pushed == STRATA__PUSH_TWICE) {
         strata__fatal(HEAP_NAME, "double free", block);
-    } else if (class < STRATA__BLOCK_CLASSES) {
-        if (!strata__tags_active || !free_tagged(block, class)) {
-            strata__percpu_flush(class, block);
-            after_free();
-        }
-    } else if (strata__entry_kind(entry) == STRATA__KIND_MIXED) {
+    } else if (class >= STRATA__BLOCK_CLASSES &&
+               strata__entry_kind(entry) == STRATA__KIND_MIXED) {
         strata__fatal(HEAP_NAME, "not the start of a block", block);
+    } else if (!strata__busy_enter()) {
+        strata__busy_defer(block);
     } else {
-        if (strata__tags_active) {
-            strata__tags_release(block, strata__large_bytes(block, entry));
+        if (class >= STRATA__BLOCK_CLASSES) {
+            free_large(block, entry);
+        } else if (!strata__tags_active || !free_tagged(block, class)) {
+            give(block, class);
         }
-        strata__large_free(block, entry);
-        after_free();
+        leave();
     }
     errno = saved;
 }
@@ -306,6 +351,20 @@ size_t strata__front_usable(void *block)
     return usable_of(block, entry);
 }
 
+/* NULL also where another kind of block would do; errno is kept. */
+static void *alloc_huge(size_t bytes)
+{
+    if (!strata__busy_enter()) {
+        return NULL;
+    }
+    int saved = errno;
+    void *block = strata__huge_alloc(bytes, 1);
+    charge_large(block);
+    leave();
+    errno = saved;
+    return block;
+}
+
 /* Moves by copying. A block that has grown large once is likely to grow again, and the
  * kernel moves a mapping faster than memcpy moves bytes. */
 static void *move(void *block, size_t old_bytes, size_t bytes)
@@ -313,10 +372,7 @@ static void *move(void *block, size_t old_bytes, size_t bytes)
     void *moved = NULL;
     if (bytes > STRATA__GROWN_MAX_BYTES && bytes > old_bytes && bytes <= PTRDIFF_MAX &&
         (!strata__tags_active || strata__tags_has_room(bytes))) {
-        int saved = errno;
-        moved = strata__huge_alloc(bytes, 1);
-        charge_large(moved);
-        errno = saved;
+        moved = alloc_huge(bytes);
     }
     if (moved == NULL) {
         moved = strata__front_alloc(bytes);
@@ -342,12 +398,16 @@ static void *resize_in_place(void *block, uint64_t entry, size_t old_bytes, size
         !strata__tags_has_room(bytes - old_bytes)) {
         return NULL;
     }
+    if (!strata__busy_enter()) {
+        return NULL;
+    }
     int saved = errno;
     void *resized = strata__large_resize(block, entry, bytes);
     if (resized != NULL && strata__tags_active) {
         strata__tags_resized(block, old_bytes, resized,
             strata__large_bytes(resized, strata__unitmap_get(resized)));
     }
+    leave();
     errno = saved;
     return resized;
 }
@@ -386,7 +446,12 @@ void *strata__front_realloc(void *block, size_t bytes)
 
 int strata__front_trim(void)
 {
-    return strata__relief_purge() > 0;
+    if (!strata__busy_enter()) {
+        return 0;
+    }
+    size_t purged = strata__relief_purge();
+    leave();
+    return purged > 0;
 }
 
 void strata__front_get_stats(struct strata__front_stats *stats)
@@ -445,6 +510,7 @@ void strata__front_check(void)
 
 void strata__front_fork_prepare(void)
 {
+    (void)strata__busy_enter(); /* for handlers of signals that come in between */
     strata__percpu_fork_prepare(strata__decay_fork_prepare());
     strata__tags_lock();
     strata__central_lock();
@@ -452,10 +518,12 @@ void strata__front_fork_prepare(void)
     strata__units_lock();
     strata__metadata_lock();
     strata__kept_lock();
+    strata__hard_lock();
 }
 
 void strata__front_fork_parent(void)
 {
+    strata__hard_unlock();
     strata__kept_unlock();
     strata__metadata_unlock();
     strata__units_unlock();
@@ -463,11 +531,13 @@ void strata__front_fork_parent(void)
     strata__central_unlock();
     strata__tags_unlock();
     strata__percpu_fork_parent();
+    leave();
 }
 
 void strata__front_fork_child(void)
 {
     int renewed = strata__region_renew();
+    strata__hard_reset_lock();
     strata__kept_reset_lock();
     strata__metadata_reset_lock();
     strata__units_reset_lock();
@@ -477,4 +547,5 @@ void strata__front_fork_child(void)
     strata__publish_all();
     strata__percpu_fork_child(renewed);
     strata__decay_fork_child();
+    leave();
 }

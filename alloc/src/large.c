@@ -280,6 +280,49 @@ static char *map_covered(size_t bytes, size_t alignment)
     return start;
 }
 
+static int guarded; /* set once, before other threads */
+
+void strata__large_harden(void)
+{
+    guarded = 1;
+}
+
+/* Address space around a guarded block: whole units, so that no other block starts in
+ * the unit where this one does. */
+static size_t guarded_bytes(size_t bytes, unsigned guard_bits)
+{
+    return round_up(((size_t)1 << guard_bits) + bytes + PAGE_BYTES, STRATA__UNIT_BYTES);
+}
+
+/* Where the process has no mappings left, a block does without. */
+static char *map_guarded(size_t bytes, size_t alignment, uint8_t *guard_bits)
+{
+    size_t front = alignment < PAGE_BYTES ? PAGE_BYTES : alignment;
+    unsigned bits = (unsigned)__builtin_ctzll(front);
+    size_t all = guarded_bytes(bytes, bits);
+    char *base =
+        map_covered(all, front < STRATA__UNIT_BYTES ? STRATA__UNIT_BYTES : front);
+    if (base == NULL) {
+        return NULL;
+    }
+    int saved = errno;
+    (void)mprotect(base, front, PROT_NONE);
+    (void)mprotect(base + front + bytes, all - front - bytes, PROT_NONE);
+    errno = saved;
+    *guard_bits = (uint8_t)bits;
+    return base + front;
+}
+
+static void unmap_block(char *start, size_t bytes, unsigned guard_bits)
+{
+    if (guard_bits == 0) {
+        strata__os->unmap(start, bytes);
+    } else {
+        strata__os->unmap(
+            start - ((size_t)1 << guard_bits), guarded_bytes(bytes, guard_bits));
+    }
+}
+
 void *strata__huge_alloc(size_t asked_bytes, size_t alignment)
 {
     size_t bytes = round_up(asked_bytes, PAGE_BYTES);
@@ -288,9 +331,12 @@ void *strata__huge_alloc(size_t asked_bytes, size_t alignment)
         return NULL;
     }
     int bought = strata__limit_buy(bytes) == 0;
+    uint8_t guard_bits = 0;
     char *start = NULL;
     if (bought) {
-        start = map_covered(bytes, alignment < PAGE_BYTES ? PAGE_BYTES : alignment);
+        start = guarded
+                    ? map_guarded(bytes, alignment, &guard_bits)
+                    : map_covered(bytes, alignment < PAGE_BYTES ? PAGE_BYTES : alignment);
     }
     if (start == NULL) {
         strata__limit_return(bought ? bytes : 0);
@@ -298,6 +344,7 @@ void *strata__huge_alloc(size_t asked_bytes, size_t alignment)
         return NULL;
     }
     *span = (struct strata__span){.start = start,
+        .guard_bits = guard_bits,
         .bytes = bytes,
         .rounding_bytes = (uint16_t)(bytes - asked_bytes)};
     strata__unitmap_set(start, strata__entry(STRATA__KIND_HUGE, span));
@@ -311,7 +358,8 @@ void *strata__large_alloc(size_t asked_bytes, size_t alignment, int *zeroed)
         return NULL;
     }
     size_t bytes = round_up(asked_bytes, PAGE_BYTES);
-    if (bytes > STRATA__LARGE_MAX_BYTES || alignment > STRATA__LARGE_MAX_BYTES) {
+    if (guarded || bytes > STRATA__LARGE_MAX_BYTES ||
+        alignment > STRATA__LARGE_MAX_BYTES) {
         *zeroed = 1;
         return strata__huge_alloc(asked_bytes, alignment);
     }
@@ -336,6 +384,7 @@ void strata__large_free(void *block, uint64_t entry)
     struct strata__span *span = span_of(block, entry);
     size_t bytes = span->bytes;
     size_t units = span->units;
+    unsigned guard_bits = span->guard_bits;
     char *start = span->start;
     if (units == 0) {
         strata__unitmap_set(start, 0);
@@ -345,7 +394,7 @@ void strata__large_free(void *block, uint64_t entry)
     leave(span);
     if (units == 0) {
         strata__metadata_give(span, sizeof(*span));
-        strata__os->unmap(start, bytes);
+        unmap_block(start, bytes, guard_bits);
         strata__limit_return(bytes);
     } else {
         strata__units_give(span, start, units);
@@ -387,7 +436,7 @@ static char *grow_huge(struct strata__span *span, size_t bytes)
 /* The block's descriptor stands aside of the books while it changes. */
 static char *resize_huge(struct strata__span *span, size_t bytes)
 {
-    if (bytes < STRATA__GROWN_MAX_BYTES) {
+    if (bytes < STRATA__GROWN_MAX_BYTES || span->guard_bits != 0) {
         return NULL;
     }
     if (bytes > span->bytes) {

@@ -42,6 +42,10 @@ size_t strata__large_bytes(const void *block, uint64_t entry);
  * and then nothing has changed. */
 void *strata__large_resize(void *block, uint64_t entry, size_t bytes);
 
+/* From now on every block has a mapping of its own between pages that may not be touched.
+ * Before other threads use it. */
+void strata__large_harden(void);
+
 /* Gives back the pages behind live blocks that the last sweep saw too; with `now`, all.
  * Returns the bytes given back. */
 size_t strata__large_sweep(int now);

@@ -40,6 +40,8 @@ static const struct option {
     {"STRATA_REGION_FOR", {"owner", "all"}, 0,
         offsetof(struct strata__options, region_for),
         "who may read a shared region: all lets every user see the figures"},
+    {"STRATA_HARDENED", {"no", "yes"}, 0, offsetof(struct strata__options, hardened),
+        "guard pages, random placement, a quarantine whose blocks are checked; slower"},
     {"STRATA_LIMIT", {NULL, NULL}, 0, offsetof(struct strata__options, limit_bytes),
         "more than this is never held: what is free goes back first, then malloc fails"},
     {"STRATA_SOFT_LIMIT", {NULL, NULL}, 0,
@@ -101,7 +103,10 @@ static void set_word(
 {
     int *place = field(options, option);
     for (int i = 0; i < 2; i++) {
-        if (strcmp(value, option->words[i]) == 0) {
+        const char digit[] = {(char)('0' + i), '\0'};
+        int is_yes_or_no = strcmp(option->words[1], "yes") == 0;
+        if (strcmp(value, option->words[i]) == 0 ||
+            (is_yes_or_no && strcmp(value, digit) == 0)) {
             *place = i;
             return;
         }

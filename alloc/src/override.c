@@ -28,6 +28,7 @@
 #include "decay.h"
 #include "deepbind.h"
 #include "front.h"
+#include "hard.h"
 #include "launcher.h"
 #include "limit.h"
 #include "options.h"
@@ -63,7 +64,9 @@ __attribute__((constructor(101))) static void start(void)
                          : options.region_for ? STRATA__REGION_ALL
                                               : STRATA__REGION_OWNER);
     strata__publish_all();
-    if (options.cpu_tables) {
+    if (options.hardened) {
+        strata__hard_start();
+    } else if (options.cpu_tables) {
         strata__percpu_start();
     }
     if (options.keep_deepbind) {

@@ -1,5 +1,5 @@
 /*
- * The order is that of the way back: CPUs, classes, tails, spans. What one level gives up
+ * The order is that of the way back: quarantine, CPUs, classes, tails, spans. What one level gives up
  * the next can purge.
  *
  * A refused request is tried again once. Purging cannot help when the request alone is
@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "central.h"
+#include "hard.h"
 #include "large.h"
 #include "limit.h"
 #include "percpu.h"
@@ -21,6 +22,7 @@ size_t strata__relief_purge(void)
 {
     int saved = errno;
     size_t purged = 0;
+    strata__hard_flush();
     strata__percpu_drain(1);
     purged += strata__central_sweep(1);
     purged += strata__large_sweep(1);

@@ -21,6 +21,7 @@ struct strata__span {
     uint8_t dirty;
     uint8_t bin;             /* of a free span */
     uint8_t seen;            /* of a block, see large.c */
+    uint8_t guard_bits;      /* of a huge block: 2^ that much in front of it; 0: none */
     uint16_t rounding_bytes; /* of a block: less was asked for by that much */
     uint16_t huge_slot;      /* of a huge block, in the region's directory */
 };
