@@ -19,6 +19,7 @@
 
 #include <string.h>
 
+#include "class_slab.h"
 #include "limit.h"
 #include "lock.h"
 #include "metadata.h"
@@ -45,19 +46,6 @@
 #define HEAP_NAME "malloc"
 #define ALL_PAGES 0xffffU
 
-struct slab {
-    struct slab *next, *previous;
-    char *start;
-    uint32_t free_blocks;
-    uint16_t touched;
-    uint16_t idle;
-    uint16_t first_word; /* no block is free in the words before */
-    uint8_t list;
-    uint8_t class;
-    uint8_t was_full; /* so what is free now was freed */
-    uint64_t free_bits[];
-};
-
 _Static_assert(sizeof(struct strata__span) <= STRATA__METADATA_LEAST,
     "the descriptor of an empty slab becomes one of a span");
 
@@ -80,14 +68,9 @@ static struct central {
     uint64_t random; /* 0: blocks are taken in order */
 } centrals[STRATA__BLOCK_CLASSES];
 
-static size_t words_of(const struct strata__block_class *class)
-{
-    return (class->blocks + WORD_BITS - 1) / WORD_BITS;
-}
-
 static size_t descriptor_bytes(const struct strata__block_class *class)
 {
-    return sizeof(struct slab) + words_of(class) * sizeof(uint64_t);
+    return sizeof(struct slab) + strata__class_slab_words(class) * sizeof(uint64_t);
 }
 
 static size_t out_blocks(unsigned class)
@@ -205,7 +188,7 @@ static struct slab *slab_new(struct central *central, unsigned class_number)
         .free_blocks = class->blocks,
         .touched = *strata__unitmap_touched(start),
         .class = (uint8_t)class_number};
-    size_t words = words_of(class);
+    size_t words = strata__class_slab_words(class);
     for (size_t i = 0; i < words; i++) {
         slab->free_bits[i] = UINT64_MAX;
     }
@@ -230,141 +213,24 @@ static void slab_delete(struct slab *slab)
     strata__units_give(span, start, 1);
 }
 
-/* Bits of the pages that the bytes from `offset` lie on. */
-static uint16_t pages_of(size_t offset, size_t bytes)
-{
-    unsigned first = (unsigned)(offset / PAGE_BYTES);
-    unsigned last = (unsigned)((offset + bytes - 1) / PAGE_BYTES);
-    return (uint16_t)((2U << last) - (1U << first));
-}
-
-/* The next of a stream that starts with a secret: Marsaglia's xorshift64. */
-static uint64_t next_random(struct central *central)
-{
-    uint64_t random = central->random;
-    random ^= random << 13;
-    random ^= random >> 7;
-    random ^= random << 17;
-    central->random = random;
-    return random;
-}
-
-/* One free block of a slab that has one, anywhere. */
-static size_t slab_take_random(struct central *central, struct slab *slab, void **blocks)
-{
-    const struct strata__block_class *class = &strata__block_classes[slab->class];
-    uint64_t random = next_random(central);
-    size_t words = words_of(class);
-    size_t word = random % words;
-    while (slab->free_bits[word] == 0) {
-        word = word + 1 < words ? word + 1 : 0;
-    }
-    unsigned turn = (unsigned)(random >> 32) % WORD_BITS;
-    uint64_t bits = slab->free_bits[word];
-    uint64_t turned = turn == 0 ? bits : bits >> turn | bits << (WORD_BITS - turn);
-    unsigned bit = ((unsigned)__builtin_ctzll(turned) + turn) % WORD_BITS;
-    size_t offset = (word * WORD_BITS + bit) * class->bytes;
-    uint16_t pages = pages_of(offset, class->bytes);
-    slab->free_bits[word] &= ~(UINT64_C(1) << bit);
-    slab->free_blocks--;
-    slab->touched |= pages;
-    slab->idle &= (uint16_t)~pages;
-    blocks[0] = slab->start + offset;
-    return 1;
-}
-
-static size_t slab_take(struct slab *slab, void **blocks, size_t wanted)
-{
-    struct central *central = &centrals[slab->class];
-    if (__builtin_expect(central->random != 0, 0)) {
-        return slab_take_random(central, slab, blocks);
-    }
-    const struct strata__block_class *class = &strata__block_classes[slab->class];
-    size_t taken = 0;
-    size_t word = slab->first_word;
-    unsigned pages = 0;
-    while (taken < wanted && taken < slab->free_blocks) {
-        uint64_t bits = slab->free_bits[word];
-        while (bits != 0 && taken < wanted) {
-            size_t index = word * WORD_BITS + (size_t)__builtin_ctzll(bits);
-            size_t offset = index * class->bytes;
-            pages |= pages_of(offset, class->bytes);
-            blocks[taken++] = slab->start + offset;
-            bits &= bits - 1;
-        }
-        slab->free_bits[word] = bits;
-        word += bits == 0;
-    }
-    slab->first_word = (uint16_t)word;
-    slab->free_blocks -= (uint32_t)taken;
-    slab->was_full |= slab->free_blocks == 0;
-    slab->touched |= (uint16_t)pages;
-    slab->idle &= (uint16_t)~pages;
-    return taken;
-}
-
-static unsigned index_in(const struct slab *slab, const void *address)
-{
-    const struct strata__block_class *class = &strata__block_classes[slab->class];
-    size_t offset = (size_t)((const char *)address - slab->start);
-    unsigned index = strata__block_index(class, offset);
-    if (index >= class->blocks || (size_t)index * class->bytes != offset) {
-        strata__fatal(HEAP_NAME, "not the start of a block", address);
-    }
-    return index;
-}
-
-static void slab_give(struct slab *slab, const void *block)
-{
-    unsigned index = index_in(slab, block);
-    uint64_t bit = UINT64_C(1) << index % WORD_BITS;
-    uint16_t word = (uint16_t)(index / WORD_BITS);
-    if ((slab->free_bits[word] & bit) != 0) {
-        strata__fatal(HEAP_NAME, "double free", block);
-    }
-    slab->free_bits[word] |= bit;
-    slab->free_blocks++;
-    if (word < slab->first_word) {
-        slab->first_word = word;
-    }
-}
-
 /* As slab_take, but the pages that are touched for it are bought. If the limit forbids so
  * many, it is tried with one block. */
 static size_t slab_buy(struct slab *slab, void **blocks, size_t wanted)
 {
     const struct slab before = *slab;
-    size_t taken = slab_take(slab, blocks, wanted);
+    uint64_t *random = &centrals[slab->class].random;
+    size_t taken = *random != 0 ? strata__class_slab_take_random(random, slab, blocks)
+                                : strata__class_slab_take(slab, blocks, wanted);
     int pages = __builtin_popcount(slab->touched) - __builtin_popcount(before.touched);
     if (strata__limit_buy((size_t)pages * PAGE_BYTES) == 0) {
         return taken;
     }
     for (size_t i = 0; i < taken; i++) {
-        slab_give(slab, blocks[i]);
+        strata__class_slab_give(slab, blocks[i]);
     }
     slab->touched = before.touched;
     slab->idle = before.idle;
     return wanted > 1 ? slab_buy(slab, blocks, 1) : 0;
-}
-
-/* A free block on pages that are touched already, when no page may be bought. */
-static void *take_bought(struct slab *slab)
-{
-    const struct strata__block_class *class = &strata__block_classes[slab->class];
-    for (size_t word = slab->first_word; word < words_of(class); word++) {
-        for (uint64_t bits = slab->free_bits[word]; bits != 0; bits &= bits - 1) {
-            unsigned bit = (unsigned)__builtin_ctzll(bits);
-            size_t offset = (word * WORD_BITS + bit) * class->bytes;
-            uint16_t pages = pages_of(offset, class->bytes);
-            if ((pages & ~slab->touched) == 0) {
-                slab->free_bits[word] &= ~(UINT64_C(1) << bit);
-                slab->free_blocks--;
-                slab->idle &= (uint16_t)~pages;
-                return slab->start + offset;
-            }
-        }
-    }
-    return NULL;
 }
 
 static void *find_bought(struct central *central)
@@ -372,7 +238,7 @@ static void *find_bought(struct central *central)
     for (unsigned i = 0; i < PARTIAL_LISTS; i++) {
         for (struct slab *slab = central->lists[i].head; slab != NULL;
              slab = slab->next) {
-            void *block = take_bought(slab);
+            void *block = strata__class_slab_take_bought(slab);
             if (block != NULL) {
                 central->free_blocks--;
                 relist(central, slab);
@@ -550,7 +416,7 @@ static size_t give_run(
     size_t given = 0;
     while (given < count && (uintptr_t)blocks[given] >> STRATA__UNIT_BITS ==
                                 (uintptr_t)slab->start >> STRATA__UNIT_BITS) {
-        slab_give(slab, blocks[given]);
+        strata__class_slab_give(slab, blocks[given]);
         given++;
     }
     centrals[class].free_blocks += given;
@@ -618,7 +484,7 @@ void strata__central_verify(unsigned class, const void *address)
     const struct slab *slab = slab_at(class, address);
     uint64_t bit = 0;
     if (slab != NULL) {
-        unsigned index = index_in(slab, address);
+        unsigned index = strata__class_slab_index(slab, address);
         bit = slab->free_bits[index / WORD_BITS] >> index % WORD_BITS & 1;
     }
     strata__lock_drop(&central->lock);
@@ -627,44 +493,9 @@ void strata__central_verify(unsigned class, const void *address)
     }
 }
 
-/* Are the blocks first..last all free? */
-static int range_is_free(const struct slab *slab, unsigned first, unsigned last)
-{
-    for (unsigned word = first / WORD_BITS; word <= last / WORD_BITS; word++) {
-        uint64_t mask = UINT64_MAX;
-        if (word == first / WORD_BITS) {
-            mask &= UINT64_MAX << first % WORD_BITS;
-        }
-        if (word == last / WORD_BITS) {
-            mask &= UINT64_MAX >> (WORD_BITS - 1 - last % WORD_BITS);
-        }
-        if ((slab->free_bits[word] & mask) != mask) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-/* Touched pages on which no block is handed out, those behind the last block included. */
-static uint16_t free_pages(const struct slab *slab)
-{
-    const struct strata__block_class *class = &strata__block_classes[slab->class];
-    unsigned free = 0;
-    for (unsigned page = 0; page < STRATA__UNIT_PAGES; page++) {
-        unsigned first = strata__block_index(class, page * PAGE_BYTES);
-        unsigned last = strata__block_index(class, page * PAGE_BYTES + PAGE_BYTES - 1);
-        last = last < class->blocks ? last : class->blocks - 1U;
-        if ((slab->touched >> page & 1) != 0 &&
-            (first > last || range_is_free(slab, first, last))) {
-            free |= 1U << page;
-        }
-    }
-    return (uint16_t)free;
-}
-
 static size_t sweep_slab(struct central *central, struct slab *slab, int now)
 {
-    uint16_t free = free_pages(slab);
+    uint16_t free = strata__class_slab_free_pages(slab);
     uint16_t purged =
         strata__units_purge_pages(slab->start, now ? free : free & (unsigned)slab->idle);
     slab->touched &= (uint16_t)~purged;
@@ -733,26 +564,6 @@ void strata__central_sample(unsigned class, size_t bytes)
     add_lossy(&centrals[class].sampled_bytes, bytes);
 }
 
-static void clear_free_blocks(struct slab *slab)
-{
-    const struct strata__block_class *class = &strata__block_classes[slab->class];
-    for (size_t index = 0; index < class->blocks; index++) {
-        size_t offset = index * class->bytes;
-        int is_free = (slab->free_bits[index / WORD_BITS] >> index % WORD_BITS & 1) != 0;
-        if (is_free && (pages_of(offset, class->bytes) & slab->touched) != 0) {
-            /* Of its pages that are not touched none becomes resident for a zero. */
-            for (size_t at = offset; at < offset + class->bytes;) {
-                size_t end = (at / PAGE_BYTES + 1) * PAGE_BYTES;
-                end = end < offset + class->bytes ? end : offset + class->bytes;
-                if ((slab->touched >> at / PAGE_BYTES & 1) != 0) {
-                    memset(slab->start + at, 0, end - at);
-                }
-                at = end;
-            }
-        }
-    }
-}
-
 void strata__central_harden(unsigned class)
 {
     struct central *central = &centrals[class];
@@ -761,7 +572,7 @@ void strata__central_harden(unsigned class)
     for (unsigned i = 0; i < PARTIAL_LISTS; i++) {
         for (struct slab *slab = central->lists[i].head; slab != NULL;
              slab = slab->next) {
-            clear_free_blocks(slab);
+            strata__class_slab_clear(slab);
         }
     }
     strata__lock_drop(&central->lock);
@@ -806,7 +617,7 @@ static void check_slab(
 {
     const struct strata__block_class *class = &strata__block_classes[class_number];
     size_t free = 0;
-    for (size_t i = 0; i < words_of(class); i++) {
+    for (size_t i = 0; i < strata__class_slab_words(class); i++) {
         free += (size_t)__builtin_popcountll(slab->free_bits[i]);
         STRATA__BUG_IF(i < slab->first_word && slab->free_bits[i] != 0);
     }
