@@ -7,9 +7,9 @@
  */
 #include "cmd/export_socket.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -64,17 +64,44 @@ static bool split(const char *text, struct address *address)
     return copy_piece(address->host, sizeof(address->host), text, host_bytes);
 }
 
-static int listen_at(const struct addrinfo *where)
+/* The address of a socket; bytes is 0 when the text is none. */
+struct place {
+    struct sockaddr_storage address;
+    socklen_t bytes;
+};
+
+static struct place place_of(const struct address *address)
+{
+    struct place place = {.bytes = 0};
+    struct sockaddr_in *four = (struct sockaddr_in *)&place.address;
+    struct sockaddr_in6 *six = (struct sockaddr_in6 *)&place.address;
+    uint64_t port = 0;
+
+    (void)number_parse(address->port, &port); /* split() has seen that it is one */
+    if (inet_pton(AF_INET, address->host, &four->sin_addr) == 1) {
+        four->sin_family = AF_INET;
+        four->sin_port = htons((uint16_t)port);
+        place.bytes = sizeof(*four);
+    } else if (inet_pton(AF_INET6, address->host, &six->sin6_addr) == 1) {
+        six->sin6_family = AF_INET6;
+        six->sin6_port = htons((uint16_t)port);
+        place.bytes = sizeof(*six);
+    }
+    return place;
+}
+
+static int listen_at(const struct place *place)
 {
     const int one = 1;
     int fd =
-        socket(where->ai_family, where->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        socket(place->address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
     if (fd < 0) {
         return -errno;
     }
     (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-    if (bind(fd, where->ai_addr, where->ai_addrlen) != 0 || listen(fd, BACKLOG) != 0) {
+    if (bind(fd, (const struct sockaddr *)&place->address, place->bytes) != 0 ||
+        listen(fd, BACKLOG) != 0) {
         int rc = -errno;
         (void)close(fd);
         return rc;
@@ -84,21 +111,19 @@ static int listen_at(const struct addrinfo *where)
 
 static int open_address(const char *text, struct error *error)
 {
-    const struct addrinfo hints = {.ai_family = AF_UNSPEC,
-        .ai_socktype = SOCK_STREAM,
-        .ai_flags = AI_PASSIVE | AI_NUMERICHOST | AI_NUMERICSERV};
     struct address address;
-    struct addrinfo *where = NULL;
+    struct place place = {.bytes = 0};
 
-    if (!split(text, &address) ||
-        getaddrinfo(address.host, address.port, &hints, &where) != 0) {
+    if (split(text, &address)) {
+        place = place_of(&address);
+    }
+    if (place.bytes == 0) {
         return error_set(error, -EINVAL,
             "cannot listen on '%s': give ADDRESS:PORT, [ADDRESS]:PORT or PORT, with a "
             "numeric address",
             text);
     }
-    int fd = listen_at(where);
-    freeaddrinfo(where);
+    int fd = listen_at(&place);
     if (fd < 0) {
         return error_set(
             error, fd, "cannot listen on '%s': %s", text, strerrordesc_np(-fd));
@@ -146,18 +171,20 @@ int export_socket_open(const char *address, struct error *error)
 
 void export_socket_describe(int socket_fd, char *url, size_t bytes)
 {
-    struct sockaddr_storage address;
+    struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
+    const struct sockaddr_in *four = (const struct sockaddr_in *)&address;
+    const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)&address;
     socklen_t length = sizeof(address);
-    char host[NI_MAXHOST] = "";
-    char port[NI_MAXSERV] = "";
+    char host[INET6_ADDRSTRLEN] = "";
 
-    if (getsockname(socket_fd, (struct sockaddr *)&address, &length) != 0 ||
-        getnameinfo((struct sockaddr *)&address, length, host, sizeof(host), port,
-            sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
+    (void)getsockname(socket_fd, (struct sockaddr *)&address, &length);
+    if (address.ss_family == AF_INET &&
+        inet_ntop(AF_INET, &four->sin_addr, host, sizeof(host)) != NULL) {
+        (void)snprintf(url, bytes, "http://%s:%d/metrics", host, ntohs(four->sin_port));
+    } else if (address.ss_family == AF_INET6 &&
+               inet_ntop(AF_INET6, &six->sin6_addr, host, sizeof(host)) != NULL) {
+        (void)snprintf(url, bytes, "http://[%s]:%d/metrics", host, ntohs(six->sin6_port));
+    } else {
         (void)snprintf(url, bytes, "a socket without an address");
-        return;
     }
-    const bool six = address.ss_family == AF_INET6;
-    (void)snprintf(url, bytes, "http://%s%.64s%s:%.8s/metrics", six ? "[" : "", host,
-        six ? "]" : "", port);
 }

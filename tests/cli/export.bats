@@ -112,6 +112,14 @@ PYTHON
     wait_for exported
 }
 
+@test "version 6 of IP is served as well" {
+    "$STRATA" export --listen '[::1]:0' 2>exporter.log 3>&- &
+    started+=($!)
+    wait_for grep -q 'serving http://\[::1\]:' exporter.log
+    url=$(sed -n 's/.*serving //p' exporter.log)
+    wait_for exported
+}
+
 @test "addresses that are none are refused" {
     expect 2 "$STRATA" export --listen localhost:9812
     has "$errors" "cannot listen on 'localhost:9812': give ADDRESS:PORT"

@@ -36,6 +36,9 @@ static void texts_are_the_copys_own(void **state)
     region_init(&list.region, 1 << 20);
     fill(&list, name);
     assert_int_equal(finding_list_copy(&list, &copy), 0);
+    assert_ptr_not_equal(copy.items[0].summary, list.items[0].summary);
+    assert_ptr_not_equal(copy.items[0].fix, list.items[0].fix);
+    assert_ptr_not_equal(copy.items[0].evidence[0].text, list.items[0].evidence[0].text);
     memset(name, 'x', sizeof(name) - 1); /* a text of the facts, that are released */
     finding_list_release(&list);
     assert_int_equal(copy.count, 1);
