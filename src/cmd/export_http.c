@@ -154,6 +154,8 @@ static enum MHD_Result send_answer(struct export_http *server,
         response != NULL ? response : server->fixed[answer]);
 }
 
+/* The parameters are those of MHD_AccessHandlerCallback. */
+/* NOLINTNEXTLINE(readability-function-size) */
 static enum MHD_Result answer_request(void *context, struct MHD_Connection *connection,
     const char *url, const char *method, const char *version, const char *upload_data,
     size_t *upload_data_size, void **request)

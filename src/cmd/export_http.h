@@ -16,7 +16,7 @@ struct export_http;
 
 /* Serves /metrics on the socket, which then belongs to it. 0 or -errno with error set. */
 int export_http_start(int socket_fd, export_render *render, void *context,
-    struct export_http **server, struct error *error);
+    struct export_http **result, struct error *error);
 
 /* Ends connections that take too long; to be called about once a second. */
 void export_http_tick(struct export_http *server);

@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 int export_http_start(int socket_fd, export_render *render, void *context,
-    struct export_http **server, struct error *error)
+    struct export_http **result, struct error *error)
 {
     (void)render;
     (void)context;
-    *server = NULL;
+    *result = NULL;
     (void)close(socket_fd);
     return error_set(error, -ENOTSUP,
         "cannot serve HTTP: this build of strata is static; --textfile FILE works, for "

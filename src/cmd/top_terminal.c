@@ -63,11 +63,11 @@ static void handle(int number, void (*handler)(int), int flags)
 
 static void add_leave_text(const char *text)
 {
-    const size_t bytes = text != NULL && text != (const char *)-1 ? strlen(text) : 0;
-
-    if (bytes < LEAVE_BYTES - leave_bytes) {
-        memcpy(leave_text + leave_bytes, text, bytes);
-        leave_bytes += bytes;
+    if (text == NULL || text == (const char *)-1) { /* the terminal has no such text */
+        return;
+    }
+    for (; *text != '\0' && leave_bytes < LEAVE_BYTES; text++) {
+        leave_text[leave_bytes++] = *text;
     }
 }
 

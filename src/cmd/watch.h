@@ -66,11 +66,11 @@ struct watch_moment {
  * that a slow target holds up neither the rows nor the caller. 0 or -errno with error set.
  */
 int watch_start(
-    const struct watch_options *options, struct watch **watch, struct error *error);
+    const struct watch_options *options, struct watch **result, struct error *error);
 
 /* The same without threads: watch_update() does the work when it is called. */
 int watch_open(
-    const struct watch_options *options, struct watch **watch, struct error *error);
+    const struct watch_options *options, struct watch **result, struct error *error);
 
 /* One look at the host and one inside each of the rows that are due. 0 or -errno. */
 int watch_update(struct watch *watch);

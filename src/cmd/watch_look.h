@@ -43,7 +43,7 @@ struct watch_members {
  * reference. 0 or -errno.
  */
 int watch_look_take(const struct watch_members *members, const char *root_directory,
-    bool full, struct watch_look **look);
+    bool full, struct watch_look **result);
 
 struct watch_look *watch_look_hold(struct watch_look *look);
 void watch_look_drop(struct watch_look *look); /* NULL is allowed */

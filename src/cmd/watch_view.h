@@ -23,7 +23,7 @@ struct watch_view {
 
 /* Reads the host. 0 or -errno. */
 int watch_view_read(
-    const struct watch_options *options, struct watch_view **view, struct error *error);
+    const struct watch_options *options, struct watch_view **result, struct error *error);
 
 void watch_view_free(struct watch_view *view);
 

@@ -149,29 +149,35 @@ static void shows_list_and_pane(void **state)
     buffer_release(&buffer);
 }
 
+static void check_filled(int height, enum top_pane pane)
+{
+    struct buffer buffer;
+    int selected_line;
+
+    screen.height = height;
+    screen.pane = pane;
+    for (size_t first = 0; first <= LINES; first++) {
+        screen.first = first;
+        screen.pane_first = first * 7;
+        render(&buffer, true, 60, &selected_line);
+        if (pane == TOP_PANE_NONE || height >= 13) {
+            assert_int_equal(count_lines(&buffer), height);
+        }
+        assert_true(selected_line < height);
+        buffer_release(&buffer);
+    }
+}
+
 /* At any size, with any pane, from any first line: as many lines as the screen has. */
 static void always_fills_the_screen(void **state)
 {
     static const int heights[] = {9, 10, 12, 24, 25, 60};
-    struct buffer buffer;
-    int selected_line;
 
     (void)state;
     screen.pane_text = top_help_text();
     for (size_t i = 0; i < sizeof(heights) / sizeof(heights[0]); i++) {
         for (int pane = TOP_PANE_NONE; pane <= TOP_PANE_HELP; pane++) {
-            for (size_t first = 0; first <= LINES; first++) {
-                screen.height = heights[i];
-                screen.pane = (enum top_pane)pane;
-                screen.first = first;
-                screen.pane_first = first * 7;
-                render(&buffer, true, 60, &selected_line);
-                if (pane == TOP_PANE_NONE || heights[i] >= 13) {
-                    assert_int_equal(count_lines(&buffer), heights[i]);
-                }
-                assert_true(selected_line < heights[i]);
-                buffer_release(&buffer);
-            }
+            check_filled(heights[i], (enum top_pane)pane);
         }
     }
 }
