@@ -23,9 +23,9 @@
 
 struct strata__block_class {
     uint32_t bytes;
-    uint32_t magic;    /* ceil(2^32 / bytes): offset to index by one multiplication */
-    uint16_t blocks;   /* in a slab */
-    uint16_t batch;    /* blocks that move at once: 8 KiB, 1 to 64 blocks */
+    uint32_t magic;  /* ceil(2^32 / bytes): offset to index by one multiplication */
+    uint16_t blocks; /* in a slab */
+    uint16_t batch; /* blocks that move at once: 8 KiB, above 512 bytes 16 KiB; 1 to 64 */
     uint16_t capacity; /* the most blocks that one CPU keeps */
     uint16_t first;    /* where the class's blocks begin in the table of a CPU */
 };

@@ -26,6 +26,7 @@
 
 #include "central.h"
 #include "large.h"
+#include "metadata.h"
 #include "percpu.h"
 #include "units.h"
 
@@ -55,7 +56,8 @@ size_t strata__decay_step(void)
     purged += strata__large_sweep(0);
     strata__units_set_epoch(epoch);
     /* Spans freed since the look before the last one stay. */
-    return purged + (epoch >= 2 ? strata__units_purge(epoch - 2, 0) : 0);
+    purged += epoch >= 2 ? strata__units_purge(epoch - 2, 0) : 0;
+    return purged + strata__metadata_sweep(0);
 }
 
 static void futex(int operation, uint32_t value)

@@ -1,10 +1,15 @@
 /*
  * Descriptors come in multiples of 64 bytes, so that no two share a cache line, and one
- * free list for each multiple. They are cut off mappings of 256 KiB from the low end and
- * never go back to the system: 1.7 % of the user's bytes in the worst case (blocks of 8
- * bytes). The first few come from static memory, so that a small program needs no mapping.
+ * free list for each multiple. They are cut off mappings of 256 KiB from the low end: 1.7 %
+ * of the user's bytes in the worst case (blocks of 8 bytes). The first few come from static
+ * memory, so that a small program needs no mapping.
  *
- * One lock, taken last: nothing is called under it but map and the limit.
+ * A mapping of which no descriptor is in use gives its pages back, but for the one that
+ * its head lies on, and is cut anew later: so readers of the directory, which lists it,
+ * never find other people's memory there. Mappings lie on multiples of their size, which
+ * leads from a descriptor to its mapping.
+ *
+ * One lock, taken last: nothing is called under it but map, purge and the limit.
  */
 #include "metadata.h"
 
@@ -21,8 +26,17 @@
 #define PAGE_BYTES ((size_t)4096)
 #define STATIC_BYTES (2 * PAGE_BYTES)
 
+#define PURGING UINT32_MAX
+
 struct kept {
     struct kept *next;
+};
+
+/* The head of a mapping. */
+struct mapping {
+    struct mapping *next; /* of those that are empty */
+    uint32_t live;        /* descriptors in use; PURGING for a moment */
+    uint32_t cut_bytes;
 };
 
 static char static_memory[STATIC_BYTES] __attribute__((aligned(64)));
@@ -32,6 +46,10 @@ static struct {
     struct kept *kept[GRAINS + 1]; /* by grains */
     char *next;                    /* the rest of the last mapping */
     size_t left_bytes;
+    struct mapping *last;  /* NULL: static memory */
+    struct mapping *empty; /* purged ones */
+    size_t dead;           /* mappings without a live descriptor, but for the last */
+    size_t dead_seen;      /* by the last sweep */
     size_t cut_bytes;
     int static_used;
 } metadata;
@@ -52,14 +70,45 @@ static int refill(void)
         metadata.left_bytes = sizeof(static_memory);
         return 1;
     }
-    char *mapping = strata__os->map(MAPPING_BYTES, PAGE_BYTES);
-    if (mapping == NULL) {
-        return 0;
+    struct mapping *mapping = metadata.empty;
+    if (mapping != NULL) {
+        metadata.empty = mapping->next;
+    } else {
+        mapping = strata__os->map(MAPPING_BYTES, MAPPING_BYTES);
+        if (mapping == NULL) {
+            return 0;
+        }
+        strata__region_add_place(mapping, MAPPING_BYTES, STRATA_PLACE_DESCRIPTOR);
     }
-    strata__region_add_place(mapping, MAPPING_BYTES, STRATA_PLACE_DESCRIPTOR);
-    metadata.next = mapping;
-    metadata.left_bytes = MAPPING_BYTES;
+    *mapping = (struct mapping){0};
+    metadata.dead += metadata.last != NULL && metadata.last->live == 0;
+    metadata.last = mapping;
+    metadata.next = (char *)mapping + GRAIN;
+    metadata.left_bytes = MAPPING_BYTES - GRAIN;
     return 1;
+}
+
+/* NULL: static memory. */
+static struct mapping *mapping_of(const void *descriptor)
+{
+    uintptr_t address = (uintptr_t)descriptor;
+    if (address - (uintptr_t)static_memory < STATIC_BYTES) {
+        return NULL;
+    }
+    return (struct mapping *)(address & ~(MAPPING_BYTES - 1));
+}
+
+/* A descriptor begins or ends to be in use. */
+static void change_live(const void *descriptor, int by)
+{
+    struct mapping *mapping = mapping_of(descriptor);
+    if (mapping != NULL) {
+        int was_dead = mapping->live == 0;
+        mapping->live += (uint32_t)by;
+        if (mapping != metadata.last) {
+            metadata.dead += (mapping->live == 0) - (size_t)was_dead;
+        }
+    }
 }
 
 /* NULL: the system gives nothing, or the limit forbids it. The rest of a mapping that is too short for this descriptor is lost. */
@@ -77,6 +126,10 @@ static void *cut(size_t bytes)
     metadata.next += bytes;
     metadata.left_bytes -= bytes;
     metadata.cut_bytes += bytes;
+    if (metadata.last != NULL) {
+        metadata.last->cut_bytes += (uint32_t)bytes;
+    }
+    change_live(descriptor, 1);
     publish();
     return descriptor;
 }
@@ -89,6 +142,7 @@ static void *take_kept(size_t grains, size_t grains_max)
         struct kept *kept = metadata.kept[i];
         if (kept != NULL) {
             metadata.kept[i] = kept->next;
+            change_live(kept, 1);
             return kept;
         }
     }
@@ -115,6 +169,7 @@ static void give_locked(void *descriptor, size_t grains)
     struct kept *kept = descriptor;
     kept->next = metadata.kept[grains];
     metadata.kept[grains] = kept;
+    change_live(descriptor, -1);
 }
 
 void *strata__metadata_take(size_t bytes)
@@ -145,6 +200,59 @@ void *strata__metadata_exchange(void *descriptor, size_t old_bytes, size_t bytes
     strata__lock_drop(&metadata.lock);
     STRATA__BUG_IF(other == NULL);
     return other;
+}
+
+/* Takes the descriptors of dead mappings off their free list; the mappings go on a list. */
+static void collect_dead(struct kept **link, struct mapping **dead)
+{
+    while (*link != NULL) {
+        struct mapping *mapping = mapping_of(*link);
+        if (mapping == NULL || mapping == metadata.last ||
+            (mapping->live != 0 && mapping->live != PURGING)) {
+            link = &(*link)->next;
+            continue;
+        }
+        if (mapping->live == 0) {
+            mapping->live = PURGING;
+            mapping->next = *dead;
+            *dead = mapping;
+        }
+        *link = (*link)->next;
+    }
+}
+
+/* What mlockall holds stays resident, and is used again all the same. */
+static size_t purge_mapping(struct mapping *mapping)
+{
+    size_t bytes = mapping->cut_bytes;
+    (void)strata__os->purge((char *)mapping + PAGE_BYTES, MAPPING_BYTES - PAGE_BYTES);
+    *mapping = (struct mapping){.next = metadata.empty};
+    metadata.empty = mapping;
+    metadata.cut_bytes -= bytes;
+    metadata.dead--;
+    strata__limit_return(bytes);
+    return bytes;
+}
+
+size_t strata__metadata_sweep(int now)
+{
+    struct mapping *dead = NULL;
+    size_t purged = 0;
+    strata__lock_take(&metadata.lock);
+    if (metadata.dead > 0 && (now || metadata.dead == metadata.dead_seen)) {
+        for (size_t i = 0; i <= GRAINS; i++) {
+            collect_dead(&metadata.kept[i], &dead);
+        }
+    }
+    while (dead != NULL) {
+        struct mapping *next = dead->next;
+        purged += purge_mapping(dead);
+        dead = next;
+    }
+    metadata.dead_seen = metadata.dead;
+    publish();
+    strata__lock_drop(&metadata.lock);
+    return purged;
 }
 
 size_t strata__metadata_bytes(void)

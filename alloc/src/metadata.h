@@ -19,7 +19,10 @@ void strata__metadata_give(void *descriptor, size_t bytes);
 /* A descriptor of at most `bytes` for a longer one of `old_bytes`: never NULL, whatever
  * other threads do. */
 void *strata__metadata_exchange(void *descriptor, size_t old_bytes, size_t bytes);
-/* What has been cut off the mappings so far, in use or kept. */
+/* Gives back mappings of descriptors of which none is in use, and none was when the last
+ * sweep looked; with `now`, all of them. Returns the bytes of descriptors. */
+size_t strata__metadata_sweep(int now);
+/* What is cut off the mappings, in use or kept. */
 size_t strata__metadata_bytes(void);
 /* Writes that figure to the region; taking does it itself. */
 void strata__metadata_publish(void);

@@ -15,6 +15,7 @@
 #include "hard.h"
 #include "large.h"
 #include "limit.h"
+#include "metadata.h"
 #include "percpu.h"
 #include "units.h"
 
@@ -27,6 +28,7 @@ size_t strata__relief_purge(void)
     purged += strata__central_sweep(1);
     purged += strata__large_sweep(1);
     purged += strata__units_purge(UINT32_MAX, 0);
+    purged += strata__metadata_sweep(1);
     strata__limit_purged();
     errno = saved;
     return purged;

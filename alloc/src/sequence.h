@@ -21,7 +21,7 @@
 #    define STRATA__RSEQ 0
 #endif
 
-#define STRATA__CPU_SLOTS 2458
+#define STRATA__CPU_SLOTS 2798
 
 /* The blocks that a CPU keeps. How many of each class is in its row of the region. */
 struct strata__slots {

@@ -31,9 +31,11 @@
 #define EXACT_BINS 32U
 #define BINS 64U
 #define BIN_SCAN_MAX 16
-/* What is kept warm beyond the recent peak of use: a quarter, and a little. */
+/* What is kept warm beyond the recent peak of use: a quarter. Above that, some more goes
+ * at once. */
 #define SLACK_SHARE 4
-#define SLACK_LEAST_BYTES ((size_t)1 << 20)
+#define SLACK_LEAST_BYTES ((size_t)256 << 10)
+#define PURGE_SHARE 4
 #define UNITS_MAX (((size_t)1 << (STRATA__ADDRESS_BITS - STRATA__UNIT_BITS)) - 1)
 
 struct bins {
@@ -46,8 +48,8 @@ static struct {
     struct bins clean, dirty;
     struct strata__span *oldest, *newest; /* dirty spans */
     uint32_t epoch;
-    size_t peak_bytes;     /* most bytes in use since the epoch began */
-    size_t old_peak_bytes; /* and in the epoch before */
+    size_t peak_bytes;     /* most that was resident outside of spans since the epoch */
+    size_t old_peak_bytes; /* began, and in the epoch before */
     struct strata__units_stats stats;
 } heap;
 
@@ -87,6 +89,16 @@ static void publish(void)
     strata__region_set(&shown->peak_used_bytes, heap.stats.peak_used_bytes);
     strata__region_set(&shown->purged_bytes, heap.stats.purged_bytes);
     strata__region_end(&shown->sequence);
+}
+
+/* What is held outside of free spans: of blocks, of slabs, descriptors. Noted whenever
+ * some of it is given back. */
+static size_t note_resident(void)
+{
+    size_t held = strata__limit_held();
+    size_t resident = held > heap.stats.dirty_bytes ? held - heap.stats.dirty_bytes : 0;
+    heap.peak_bytes = resident > heap.peak_bytes ? resident : heap.peak_bytes;
+    return resident;
 }
 
 static size_t touched_pages(const char *start, size_t units)
@@ -312,7 +324,6 @@ static int carve(struct strata__span *span, char *start, size_t units)
         strata__metadata_give(span, sizeof(*span));
     }
     size_t used = strata__units_used_bytes();
-    heap.peak_bytes = used > heap.peak_bytes ? used : heap.peak_bytes;
     heap.stats.peak_used_bytes =
         used > heap.stats.peak_used_bytes ? used : heap.stats.peak_used_bytes;
     return 0;
@@ -352,6 +363,19 @@ static int add_region(size_t units)
     return 0;
 }
 
+/* Of both ends of a span the one of which more is resident; the low one if it is all the
+ * same. */
+static char *warmest(
+    const struct strata__span *span, size_t units, size_t alignment_units)
+{
+    char *low = fit(span, units, alignment_units);
+    char *high = span->start + (span->units - units) * STRATA__UNIT_BYTES;
+    if (!span->dirty || alignment_units > 1 || high == low) {
+        return low;
+    }
+    return touched_pages(high, units) > touched_pages(low, units) ? high : low;
+}
+
 static char *take_locked(size_t units, size_t alignment_units)
 {
     struct strata__span *span = find(&heap.dirty, units, alignment_units);
@@ -361,7 +385,7 @@ static char *take_locked(size_t units, size_t alignment_units)
     if (span == NULL) {
         return NULL;
     }
-    char *start = fit(span, units, alignment_units);
+    char *start = warmest(span, units, alignment_units);
     return carve(span, start, units) == 0 ? start : NULL;
 }
 
@@ -399,6 +423,7 @@ void strata__units_give(struct strata__span *span, char *start, size_t units)
 {
     strata__lock_take(&heap.lock);
     span_init(span, start, units);
+    (void)note_resident();
     size_t pages = touched_pages(start, units);
     span->dirty = pages > 0;
     heap.stats.dirty_bytes += pages * PAGE_BYTES;
@@ -477,15 +502,16 @@ uint16_t strata__units_purge_pages(char *start, unsigned pages)
 void strata__units_keep_within_bounds(void)
 {
     strata__lock_take(&heap.lock);
+    size_t resident = note_resident();
     size_t peak =
         heap.peak_bytes > heap.old_peak_bytes ? heap.peak_bytes : heap.old_peak_bytes;
     size_t bound = peak + peak / SLACK_SHARE;
-    size_t used = strata__units_used_bytes();
-    size_t keep = bound > used + SLACK_LEAST_BYTES ? bound - used : SLACK_LEAST_BYTES;
+    size_t keep =
+        bound > resident + SLACK_LEAST_BYTES ? bound - resident : SLACK_LEAST_BYTES;
     size_t dirty = heap.stats.dirty_bytes;
     strata__lock_drop(&heap.lock);
     if (dirty > keep) {
-        strata__units_purge(UINT32_MAX, keep - keep / SLACK_SHARE);
+        strata__units_purge(UINT32_MAX, keep - keep / PURGE_SHARE);
     }
 }
 
@@ -494,7 +520,8 @@ void strata__units_set_epoch(uint32_t epoch)
     strata__lock_take(&heap.lock);
     heap.epoch = epoch;
     heap.old_peak_bytes = heap.peak_bytes;
-    heap.peak_bytes = strata__units_used_bytes();
+    heap.peak_bytes = 0;
+    (void)note_resident();
     strata__lock_drop(&heap.lock);
 }
 

@@ -331,9 +331,59 @@ static void warm_memory_follows_the_recent_peak(void **state)
     strata__units_set_epoch(103);
     strata__units_keep_within_bounds();
     strata__units_get_stats(&stats);
-    assert_in_range(stats.dirty_bytes, MIB / 2, MIB);
+    assert_in_range(stats.dirty_bytes, 3 * MIB / 16, MIB);
     strata__units_check();
     strata__front_trim();
+}
+
+/* Of a span that is resident at its high end only, that end is used first. */
+static void the_warm_end_is_used_first(void **state)
+{
+    (void)state;
+    strata__front_trim();
+    char *three = strata__units_take(3, 1);
+    char *guard = strata__units_take(1, 1);
+    if (guard != three + 3 * UNIT) {
+        fail_msg("the units behind are not the next");
+    }
+    mark_touched(three + 2 * UNIT, 0xffff);
+    give_units(three, 3);
+    char *one = strata__units_take(1, 1);
+    assert_ptr_equal(one, three + 2 * UNIT);
+    give_units(one, 1);
+    give_units(guard, 1);
+    strata__units_check();
+    strata__front_trim();
+}
+
+/* Mappings of descriptors go back at the second look once none of theirs is in use. */
+static void descriptors_go_back(void **state)
+{
+    (void)state;
+    enum { COUNT = 4000, BYTES = 1088 };
+    static void *taken[COUNT];
+    size_t before = strata__metadata_bytes();
+    for (int round = 0; round < 2; round++) {
+        for (size_t i = 0; i < COUNT; i++) {
+            taken[i] = strata__metadata_take(BYTES);
+            assert_non_null(taken[i]);
+            memset(taken[i], 0xff, BYTES);
+        }
+        assert_true(strata__metadata_bytes() >= before + (size_t)COUNT * BYTES - MIB / 2);
+        size_t resident = test_resident_bytes();
+        strata__metadata_sweep(0); /* others may have gone */
+        for (size_t i = 1; i < COUNT; i++) {
+            strata__metadata_give(taken[i], BYTES);
+        }
+        assert_int_equal(strata__metadata_sweep(0), 0);
+        assert_true(strata__metadata_sweep(0) >= (size_t)COUNT * BYTES - MIB);
+        assert_in_range(test_resident_bytes(), 0, resident - 3 * MIB);
+        assert_int_equal(((unsigned char *)taken[0])[BYTES - 1], 0xff);
+        strata__metadata_give(taken[0], BYTES);
+        strata__metadata_sweep(1);
+        assert_in_range(strata__metadata_bytes(), 0, before + MIB);
+    }
+    strata__front_check();
 }
 
 /* What lies behind a live large block goes back at the second look. */
@@ -513,6 +563,8 @@ int main(void)
         cmocka_unit_test(the_fullest_slab_is_refilled_first),
         cmocka_unit_test(units_coalesce_and_split),
         cmocka_unit_test(warm_memory_follows_the_recent_peak),
+        cmocka_unit_test(the_warm_end_is_used_first),
+        cmocka_unit_test(descriptors_go_back),
         cmocka_unit_test(tails_wait_for_the_second_look),
         cmocka_unit_test(cpus_keep_blocks_and_give_them_up),
         cmocka_unit_test(misuse_is_fatal),
