@@ -80,17 +80,18 @@ static bool socket_inode(int folder_fd, const char *name, uint64_t *inode)
 static int set_read(struct process_folder *folder, struct socket_set *set)
 {
     const int fd = openat(folder->fd, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *listing = fd < 0 ? NULL : fdopendir(fd);
     const struct dirent *entry;
     size_t seen = 0;
-    int rc = listing == NULL ? -errno : 0;
+    int rc = 0;
 
     *set = (struct socket_set){.inodes = NULL};
-    if (rc != 0) {
-        if (fd >= 0) {
-            close(fd);
-        }
-        return rc == -ENOENT ? -ESRCH : rc;
+    if (fd < 0) {
+        return errno == ENOENT ? -ESRCH : -errno;
+    }
+    DIR *listing = fdopendir(fd);
+    if (listing == NULL) {
+        close(fd);
+        return -ENOMEM;
     }
     set->inodes = malloc(MAX_SOCKETS * sizeof(*set->inodes));
     if (set->inodes == NULL) {
