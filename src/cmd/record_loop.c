@@ -22,6 +22,7 @@
 #include "cmd/record_capture.h"
 #include "cmd/record_target.h"
 #include "facts/moment.h"
+#include "facts/process_list.h"
 #include "record/recorder_commit.h"
 #include "record/recorder_retain.h"
 
@@ -111,8 +112,11 @@ static int read_targets(struct loop *loop, struct error *error)
 {
     struct record_session *session = loop->session;
     bool with_host = true;
-    int rc = 0;
+    int rc = process_list_fingerprint(&session->root, &session->pids);
 
+    if (rc != 0) {
+        return error_set(error, rc, "cannot list processes: %s", strerror(-rc));
+    }
     for (size_t i = 0; rc == 0 && i < session->target_count; i++) {
         struct record_target *target = &session->targets[i];
         rc = record_target_tick(session, target, with_host, error);

@@ -22,7 +22,8 @@ struct record_target {
     bool present;                /* found holds the members */
     bool finished;               /* was a pid, and that process has ended */
     bool stale;                  /* members changed: to be found anew */
-    unsigned ticks_since_find;
+    int64_t found_boot_ms;
+    uint64_t found_pids;  /* fingerprint of all processes when they were looked for */
     uint64_t start_ticks; /* of a target that is a pid; 0: not known yet */
     uint64_t rss_bytes;   /* sum over the members at the last tick */
     size_t members;
@@ -50,6 +51,7 @@ struct record_session {
     size_t requests_metric;
     size_t deep_metric;
     struct moment now;
+    uint64_t pids; /* fingerprint of all processes at this tick */
 };
 
 #endif

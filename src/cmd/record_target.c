@@ -1,8 +1,9 @@
 /*
  * record_target.c - who the members are and what their totals are, tick by tick.
  *
- * Looking for members reads the names of all processes of the host, so with many targets
- * they take turns; a member that ended makes it due at once. A pid as TARGET means that process and no later one of the same number.
+ * Looking for members reads the names of all processes of the host, which costs more than
+ * reading a hundred of them, so it is done when a process came or went anywhere, and once a
+ * minute, since a pid may be used again between two ticks. A pid as TARGET means that process and no later one of the same number.
  */
 #include "cmd/record_target.h"
 
@@ -14,7 +15,7 @@
 #include "record/recorder_facts.h"
 
 enum {
-    FINDS_PER_TICK = 4,
+    FIND_MS = 60000, /* the members are looked for at least that often */
     TARGET_MAX_BYTES = 64 << 20,
     /* A move worth a capture: a tenth of what was resident, and so many bytes. */
     MOVED_PART = 10,
@@ -31,7 +32,8 @@ static bool is_pid(const struct record_target *target)
 }
 
 /* Notes who was read, so that the next ticks need not look for them. */
-static int remember(struct record_target *target, const struct facts *facts)
+static int remember(const struct record_session *session, struct record_target *target,
+    const struct facts *facts)
 {
     struct process_identity *processes;
 
@@ -49,7 +51,8 @@ static int remember(struct record_target *target, const struct facts *facts)
         processes[i] = (struct process_identity){
             facts->processes[i].pid, facts->processes[i].start_time_ticks};
     }
-    target->ticks_since_find = 0;
+    target->found_boot_ms = session->now.boot_ms;
+    target->found_pids = session->pids;
     target->stale = false;
     target->present = true;
     return 0;
@@ -87,9 +90,8 @@ static int lose(
 static bool is_due(
     const struct record_session *session, const struct record_target *target)
 {
-    const size_t turn = (session->target_count + FINDS_PER_TICK - 1) / FINDS_PER_TICK;
-
-    return !target->present || target->stale || target->ticks_since_find >= turn ||
+    return !target->present || target->stale || target->found_pids != session->pids ||
+           session->now.boot_ms - target->found_boot_ms >= FIND_MS ||
            target->found.kind == TARGET_CGROUP || target->found.kind == TARGET_UNIT;
 }
 
@@ -132,7 +134,6 @@ static int read_members(struct record_session *session, struct record_target *ta
 {
     int rc;
 
-    target->ticks_since_find++;
     if (!is_due(session, target)) {
         rc = facts_collect_members(&session->root, &target->found, what, facts, error);
         target->stale = rc != 0 || facts->process_count < target->found.count;
@@ -140,7 +141,7 @@ static int read_members(struct record_session *session, struct record_target *ta
     }
     rc = facts_collect(&session->root, target->text, what, facts, error);
     if (rc == 0) {
-        rc = remember(target, facts);
+        rc = remember(session, target, facts);
         if (rc != 0) {
             region_release(&facts->region);
         }
@@ -158,7 +159,7 @@ int record_target_tick(struct record_session *session, struct record_target *tar
     bool with_host, struct error *error)
 {
     const unsigned what =
-        COLLECT_STATUS | COLLECT_CGROUP | (with_host ? COLLECT_HOST : 0U);
+        COLLECT_STATUS | COLLECT_CGROUP | COLLECT_AGAIN | (with_host ? COLLECT_HOST : 0U);
     struct error why = {0};
     struct facts facts;
     int rc;

@@ -148,7 +148,7 @@ static int read_bill(struct collection *collection)
     if (facts->target_cgroup < 0) {
         facts->target_cgroup = common_cgroup(facts);
     }
-    if (facts->target_cgroup < 0) {
+    if (facts->target_cgroup < 0 || (collection->reader.what & COLLECT_AGAIN) != 0) {
         return 0;
     }
     return cgroup_find_competitor(&collection->cgroups, facts);
@@ -245,7 +245,7 @@ static int collect(struct collection *collection, const char *text, struct error
     if (rc == 0) {
         rc = read_shared(collection);
     }
-    if (rc == 0) {
+    if (rc == 0 && (reader->what & COLLECT_AGAIN) == 0) {
         check_members(collection, text, &target);
     }
     return rc;

@@ -20,7 +20,9 @@ enum collect_what {
     COLLECT_EXPLAIN = 511,
     COLLECT_OVERVIEW = COLLECT_STATUS | COLLECT_ROLLUP | COLLECT_CGROUP | COLLECT_HOST,
     COLLECT_CLOSELY =
-        1 << 16, /* of a host: status and cgroup of all, not of the largest */
+        1 << 16,             /* of a host: status and cgroup of all, not of the largest */
+    COLLECT_AGAIN = 1 << 17, /* one of many readings: no look for competitors, nor for
+                                who came or went meanwhile */
 };
 
 /*

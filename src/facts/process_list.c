@@ -19,7 +19,11 @@
 #include "facts/process_name.h"
 #include "facts_types/facts.h"
 
-enum { PARENTS_MAX = 1024, CGROUP_MAX_BYTES = 64 << 10 };
+enum {
+    PARENTS_MAX = 1024,
+    CGROUP_MAX_BYTES = 64 << 10,
+    FINGERPRINT_MAX_BYTES = 64 << 20
+};
 
 static int compare_pids(const void *left, const void *right)
 {
@@ -71,6 +75,25 @@ int pid_list_read(struct facts_root *root, struct region *region, struct pid_lis
     closedir(folder);
     if (list->count > 0) {
         qsort(list->pids, list->count, sizeof(*list->pids), compare_pids);
+    }
+    return rc;
+}
+
+int process_list_fingerprint(struct facts_root *root, uint64_t *fingerprint)
+{
+    const uint64_t factor = UINT64_C(0x100000001b3); /* FNV-1a, 64 bits */
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    struct region region;
+    struct pid_list list;
+
+    region_init(&region, FINGERPRINT_MAX_BYTES);
+    int rc = pid_list_read(root, &region, &list);
+    for (size_t i = 0; rc == 0 && i < list.count; i++) {
+        hash = (hash ^ (uint32_t)list.pids[i]) * factor;
+    }
+    region_release(&region);
+    if (rc == 0) {
+        *fingerprint = hash;
     }
     return rc;
 }

@@ -18,6 +18,12 @@ struct pid_list {
 /* The numbers in /proc. 0, -ENOMEM, or -errno. */
 int pid_list_read(struct facts_root *root, struct region *region, struct pid_list *list);
 
+/*
+ * A number that changes when a process starts or ends, unless another took its pid since:
+ * made from the numbers in /proc alone. 0, -ENOMEM, or -errno.
+ */
+int process_list_fingerprint(struct facts_root *root, uint64_t *fingerprint);
+
 struct process_entry {
     int32_t pid;
     int32_t parent_pid;

@@ -20,6 +20,7 @@
 #include "child.h"
 #include "facts/collect.h"
 #include "facts/environment.h"
+#include "facts/process_list.h"
 #include "fixture.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -688,12 +689,33 @@ static void chosen_members_are_read_as_one_target(void **state)
     }
 }
 
+/* Others start and end processes meanwhile, so only what must differ is asked for. */
+static void the_fingerprint_of_all_processes_tells_a_new_one(void **state)
+{
+    struct facts_root root;
+    struct child child;
+    uint64_t before;
+    uint64_t with_child;
+
+    (void)state;
+    assert_int_equal(facts_root_open(&root, NULL, NULL), 0);
+    assert_int_equal(process_list_fingerprint(&root, &before), 0);
+    child_start(&child, map_known_things);
+    assert_int_equal(process_list_fingerprint(&root, &with_child), 0);
+    assert_true(before != with_child);
+    child_end(&child);
+    assert_int_equal(process_list_fingerprint(&root, &before), 0);
+    assert_true(before != with_child);
+    facts_root_close(&root);
+}
+
 int main(int count, char **arguments)
 {
     if (count == 2) {
         return hold_memory(arguments[1]);
     }
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_fingerprint_of_all_processes_tells_a_new_one),
         cmocka_unit_test(only_named_settings_are_taken_from_an_environment),
         cmocka_unit_test(known_memory_is_found_to_the_byte),
         cmocka_unit_test(a_request_heap_that_cannot_be_read_is_a_gap),
