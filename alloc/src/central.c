@@ -113,6 +113,12 @@ static unsigned list_of(const struct strata__block_class *class, uint32_t free_b
                             : (free_blocks - 1) * PARTIAL_LISTS / class->blocks;
 }
 
+/* Under the lock; read without it. */
+static void list_count(struct list *list, size_t by)
+{
+    __atomic_store_n(&list->length, list->length + by, __ATOMIC_RELAXED);
+}
+
 static void list_add(struct central *central, struct slab *slab, unsigned number)
 {
     struct list *list = &central->lists[number];
@@ -125,7 +131,7 @@ static void list_add(struct central *central, struct slab *slab, unsigned number
         list->tail = slab;
     }
     list->head = slab;
-    list->length++;
+    list_count(list, 1);
 }
 
 static void list_remove(struct central *central, struct slab *slab)
@@ -141,7 +147,7 @@ static void list_remove(struct central *central, struct slab *slab)
     } else {
         list->tail = slab->previous;
     }
-    list->length--;
+    list_count(list, (size_t)-1);
 }
 
 static void relist(struct central *central, struct slab *slab)
@@ -525,7 +531,7 @@ static size_t sweep_list(unsigned class, unsigned number, int now)
             slab->previous = list->tail;
             list->tail->next = slab;
             list->tail = slab;
-            list->length++;
+            list_count(list, 1);
         }
         if (done % SWEEP_SLABS == 0) {
             publish(class);

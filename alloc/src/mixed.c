@@ -218,7 +218,7 @@ static void retire(struct strata__mixed *unit)
     unit_unlink(unit);
     strata__unitmap_set(unit->start, strata__entry(STRATA__KIND_UNUSED, NULL));
     mixed.units--;
-    mixed.adopted -= unit->adopted;
+    __atomic_store_n(&mixed.adopted, mixed.adopted - unit->adopted, __ATOMIC_RELAXED);
     mixed.empty_units--;
     mixed.free_granules -= STRATA__GRANULES;
     mixed.touched_pages -= (size_t)__builtin_popcount(unit->touched);
@@ -473,7 +473,7 @@ int strata__mixed_adopt(
     unit->longest = unit->free_granules;
     unit->adopted = 1;
     strata__lock_take(&mixed.lock);
-    mixed.adopted++;
+    __atomic_store_n(&mixed.adopted, mixed.adopted + 1, __ATOMIC_RELAXED);
     change_out(class, out);
     unit_add(unit);
     publish(class);

@@ -308,7 +308,7 @@ static int carve(struct strata__span *span, char *start, size_t units)
     uint8_t was_dirty = span->dirty;
     unlink_span(span);
     if (was_dirty) {
-        heap.stats.dirty_bytes -= touched_pages(start, units) * PAGE_BYTES;
+        change(&heap.stats.dirty_bytes, -(touched_pages(start, units) * PAGE_BYTES));
     }
     if (second != NULL) {
         put_rest(second, was_dirty);
@@ -426,7 +426,7 @@ void strata__units_give(struct strata__span *span, char *start, size_t units)
     (void)note_resident();
     size_t pages = touched_pages(start, units);
     span->dirty = pages > 0;
-    heap.stats.dirty_bytes += pages * PAGE_BYTES;
+    change(&heap.stats.dirty_bytes, pages * PAGE_BYTES);
     insert(span);
     publish();
     strata__lock_drop(&heap.lock);
@@ -471,7 +471,7 @@ size_t strata__units_purge(uint32_t epoch, size_t keep_bytes)
         strata__lock_drop(&heap.lock);
         size_t bytes = purge_span(span, dirty_bytes - keep_bytes);
         strata__lock_take(&heap.lock);
-        heap.stats.dirty_bytes -= bytes;
+        change(&heap.stats.dirty_bytes, -(bytes));
         heap.stats.purged_bytes += bytes;
         span->dirty = any_touched(span->start, span->units) != 0;
         insert(span);
