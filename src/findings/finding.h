@@ -42,6 +42,8 @@ struct finding {
     bool predicts; /* low and high are meaningful */
     uint64_t predicted_low_bytes;
     uint64_t predicted_high_bytes;
+    uint64_t
+        predicted_cost_bytes; /* not 0: it may also take so much more, and low is 0 */
     enum confidence confidence;
     const char *fix;    /* the exact change: lines to paste; may be several */
     const char *verify; /* how to see that it worked */

@@ -104,6 +104,17 @@ static void write_evidence(struct json_writer *json, const struct finding *findi
     json_object_end(json);
 }
 
+/* Below zero when the change may also take memory. */
+static int64_t lowest_of(const struct finding *finding)
+{
+    const uint64_t magnitude = finding->predicted_cost_bytes > 0
+                                   ? finding->predicted_cost_bytes
+                                   : finding->predicted_low_bytes;
+    const int64_t bytes = magnitude > INT64_MAX ? INT64_MAX : (int64_t)magnitude;
+
+    return finding->predicted_cost_bytes > 0 ? -bytes : bytes;
+}
+
 static void write_finding(struct json_writer *json, const struct finding *finding)
 {
     json_object_begin(json);
@@ -118,7 +129,7 @@ static void write_finding(struct json_writer *json, const struct finding *findin
     if (finding->predicts) {
         json_key(json, "predicted");
         json_object_begin(json);
-        json_count(json, "low", finding->predicted_low_bytes);
+        json_signed_count(json, "low", lowest_of(finding));
         json_count(json, "high", finding->predicted_high_bytes);
         json_text(json, "confidence", confidence_names[finding->confidence]);
         json_object_end(json);

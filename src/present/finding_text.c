@@ -89,6 +89,10 @@ static void prediction_line(struct page *page, const struct finding *finding)
         quantity_range(finding->predicted_low_bytes, finding->predicted_high_bytes,
             page->style->exact_bytes)
             .text);
+    if (finding->predicted_cost_bytes > 0) {
+        page_printf(page, INK_PLAIN, ", or takes up to %s more",
+            quantity_bytes(finding->predicted_cost_bytes, page->style->exact_bytes).text);
+    }
     page_printf(page, INK_PLAIN, " (%s)", confidence_names[finding->confidence]);
     page_end_line(page);
 }

@@ -228,10 +228,9 @@ static void arena_fix_carries_the_cache(void **state)
     finding = judged_finding(&fixture->judged, "mysql-thread-cache");
     assert_int_equal(finding->severity, SEVERITY_WARN);
     assert_true(finding->predicts);
-    /* At most the reserve for one more thread: 1 - sqrt(1 / 2), cut at a fifth. */
     assert_int_equal(finding->predicted_low_bytes, 0);
-    assert_true(finding->predicted_high_bytes <= 48 * MIB);
-    assert_true(finding->predicted_high_bytes >= 40 * MIB);
+    assert_in_range(finding->predicted_high_bytes, 33 * MIB, 37 * MIB); /* 15 % */
+    assert_in_range(finding->predicted_cost_bytes, 22 * MIB, 25 * MIB); /* 10 % */
 }
 
 static void coverage_names_what_is_missing(void **state)

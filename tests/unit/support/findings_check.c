@@ -42,6 +42,10 @@ static const char *check_finding(const struct finding *finding)
         finding->predicted_low_bytes > finding->predicted_high_bytes) {
         return "a range that is upside down";
     }
+    if (finding->predicted_cost_bytes > 0 &&
+        (!finding->predicts || finding->predicted_low_bytes > 0)) {
+        return "a change that takes memory and surely gives some back";
+    }
     for (size_t i = 0; i < finding->evidence_count; i++) {
         const char *problem = check_evidence(&finding->evidence[i]);
         if (problem != NULL) {
