@@ -14,24 +14,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "facts/collect.h"
-#include "model/known.h"
-#include "trial/box.h"
 #include "trial/folder.h"
-#include "trial/service.h"
+#include "trial/trial_look.h"
+#include "trial/trial_start.h"
 
 enum {
-    READY_SECONDS = 30,
     READY_PAUSE_MS = 50,
     SAMPLE_MS = 200,
     FRAMES_EVERY = 5, /* samples: once a second */
     WARM_STEP_SECONDS = 1,
     WARM_STEPS_LEAST = 2,
     WARM_REQUESTS = 20, /* of each worker, before memory is believed */
-    PREPARE_SECONDS = 60,
     SETTLE_MS = 1000,
-    NAME_BYTES = 64,
-    VALUES = 10,
     LOOKS = 6, /* full ones, in the last run */
 };
 
@@ -49,46 +43,7 @@ const struct trial_work trial_works[] = {
     {.name = NULL},
 };
 
-struct trial {
-    const struct trial_options *options;
-    const struct recipe *recipe;
-    struct result_row *row;
-    struct trial_look *look;
-    struct facts_root *root;
-    struct error *error;
-    struct region region;
-    char folder[128];
-    char log[192];
-    char port[16];
-    char port2[16];
-    char workers[16];
-    char database[NAME_BYTES];
-    struct recipe_value values[VALUES];
-    size_t value_count;
-    struct box box;
-    struct service services[RECIPE_MAX_ITEMS + 1];
-    size_t service_count;
-    char pool[NAME_BYTES];
-    char front[NAME_BYTES];
-    const char *url;
-    struct load_expected expected;
-    uint64_t requests;    /* served under load, for growth by request */
-    double private_first; /* mean of the pool's private sum in the first run */
-    double private_last;
-};
-
-const struct trial_work *trial_work_find(const char *name)
-{
-    for (const struct trial_work *work = trial_works; work->name != NULL; work++) {
-        if (strcmp(work->name, name) == 0) {
-            return work;
-        }
-    }
-    return NULL;
-}
-
-__attribute__((format(printf, 2, 3))) static void say(
-    const struct trial *trial, const char *format, ...)
+void trial_say(const struct trial *trial, const char *format, ...)
 {
     char text[256];
     va_list arguments;
@@ -102,215 +57,19 @@ __attribute__((format(printf, 2, 3))) static void say(
     (void)dprintf(STDERR_FILENO, "bench: %s: %s\n", trial->row->recipe, text);
 }
 
-/* text of the recipe with its placeholders filled in; of the trial's region. */
-static const char *expand(struct trial *trial, const char *text)
+const char *trial_target(const struct trial *trial)
 {
-    struct buffer buffer;
-
-    buffer_init(&buffer);
-    recipe_expand(trial->recipe, trial->values, trial->value_count, text, &buffer);
-    const char *copy = region_copy_text(&trial->region, buffer_text(&buffer));
-    buffer_release(&buffer);
-    return copy;
+    return trial->options->attach != NULL ? trial->options->attach : trial->pool;
 }
 
-static void add_value(struct trial *trial, const char *name, const char *text)
+const struct trial_work *trial_work_find(const char *name)
 {
-    if (trial->value_count < VALUES) {
-        trial->values[trial->value_count++] = (struct recipe_value){name, text};
-    }
-}
-
-static int set_values(struct trial *trial)
-{
-    unsigned ports[3];
-    int rc = folder_free_ports(ports, 3);
-
-    if (rc != 0) {
-        return error_set(trial->error, rc, "cannot find a free port: %s", strerror(-rc));
-    }
-    (void)snprintf(trial->port, sizeof(trial->port), "%u", ports[0]);
-    (void)snprintf(trial->port2, sizeof(trial->port2), "%u", ports[1]);
-    (void)snprintf(trial->database, sizeof(trial->database), "%u", ports[2]);
-    (void)snprintf(
-        trial->workers, sizeof(trial->workers), "%u", trial->options->setup->workers);
-    add_value(trial, "dir", trial->folder);
-    add_value(trial, "port", trial->port);
-    add_value(trial, "port2", trial->port2);
-    add_value(trial, "workers", trial->workers);
-    add_value(trial, "work", trial->options->work->name);
-    add_value(trial, "libexec", trial->options->libexec);
-    add_value(trial, "database", trial->database);
-    add_value(trial, "recipe", trial->recipe->folder);
-    return 0;
-}
-
-static int copy_files(struct trial *trial, const struct recipe *recipe)
-{
-    for (size_t i = 0; i < recipe->file_count; i++) {
-        struct buffer text;
-        struct buffer filled;
-        const char *base = strrchr(recipe->files[i], '/');
-        buffer_init(&text);
-        buffer_init(&filled);
-        int rc = folder_read(recipe->folder, recipe->files[i], &text);
-        if (rc == 0) {
-            recipe_expand(
-                recipe, trial->values, trial->value_count, buffer_text(&text), &filled);
-            rc = folder_write(
-                trial->folder, base != NULL ? base + 1 : recipe->files[i], &filled);
-        }
-        buffer_release(&text);
-        buffer_release(&filled);
-        if (rc != 0) {
-            return error_set(trial->error, rc, "cannot copy '%s' of recipe '%s': %s",
-                recipe->files[i], recipe->name, strerror(-rc));
-        }
-    }
-    return 0;
-}
-
-static int prepare(struct trial *trial, const struct recipe *recipe)
-{
-    for (size_t i = 0; i < recipe->prepare_count; i++) {
-        const char *command = expand(trial, recipe->prepare[i]);
-        const int rc = command == NULL ? -ENOMEM
-                                       : service_run(command, trial->log, PREPARE_SECONDS,
-                                             trial->error);
-        if (rc != 0) {
-            return rc < 0
-                       ? rc
-                       : error_set(trial->error, -EIO, "'%s' ended with %d", command, rc);
-        }
-    }
-    return 0;
-}
-
-static int start_services(struct trial *trial, const struct recipe *recipe)
-{
-    for (size_t i = 0; i < recipe->start_count; i++) {
-        const struct recipe_start *start = &recipe->starts[i];
-        struct service *service = &trial->services[trial->service_count];
-        const char *command = expand(trial, start->command);
-        const bool boxed = strcmp(start->role, "pool") == 0 && trial->box.open;
-        if (command == NULL) {
-            return -ENOMEM;
-        }
-        *service =
-            (struct service){.role = start->role, .stop_signal = recipe->stop_signal};
-        const int rc = service_start(
-            service, command, trial->log, boxed ? trial->box.procs : NULL, trial->error);
-        if (rc != 0) {
-            return rc;
-        }
-        trial->service_count++;
-        if (strcmp(start->role, "pool") == 0) {
-            (void)snprintf(trial->pool, NAME_BYTES, "pool:%d", (int)service->pid);
-        } else if (strcmp(start->role, "front") == 0) {
-            (void)snprintf(trial->front, NAME_BYTES, "pool:%d", (int)service->pid);
-            trial->row->front = true;
-        }
-    }
-    return 0;
-}
-
-/* The role of a service that ended by itself, or NULL. */
-static const char *lost_service(struct trial *trial)
-{
-    for (size_t i = 0; i < trial->service_count; i++) {
-        if (!service_is_alive(&trial->services[i])) {
-            return trial->services[i].role;
+    for (const struct trial_work *work = trial_works; work->name != NULL; work++) {
+        if (strcmp(work->name, name) == 0) {
+            return work;
         }
     }
     return NULL;
-}
-
-static int ended_early(struct trial *trial, const char *role)
-{
-    char tail[160];
-
-    folder_tail(trial->log, tail, sizeof(tail));
-    return error_set(trial->error, -ECHILD, "the '%s' ended%s%s", role,
-        *tail != '\0' ? ": " : "", tail);
-}
-
-/* The first right answer, within READY_SECONDS. */
-static int wait_ready(struct trial *trial, const char *url)
-{
-    const int64_t end = service_now_ns() + READY_SECONDS * INT64_C(1000000000);
-    int rc = -ETIMEDOUT;
-
-    while (service_now_ns() < end && !service_was_told_to_stop()) {
-        const char *lost = lost_service(trial);
-        if (lost != NULL) {
-            return ended_early(trial, lost);
-        }
-        rc = load_probe(url, &trial->expected);
-        if (rc == 0) {
-            return 0;
-        }
-        service_pause_ms(READY_PAUSE_MS);
-    }
-    if (service_was_told_to_stop()) {
-        return -EINTR;
-    }
-    return error_set(trial->error, rc, "no right answer from '%s' within %d s: %s", url,
-        READY_SECONDS,
-        rc == -EPROTO ? "another status or body than expected" : strerror(-rc));
-}
-
-static int start_database(struct trial *trial)
-{
-    struct recipe database;
-    const struct recipe *own = trial->recipe;
-
-    if (!own->database || !trial->options->work->database) {
-        return 0;
-    }
-    int rc = recipe_load(
-        &trial->region, trial->options->recipes, "mariadb", &database, trial->error);
-    if (rc != 0) {
-        return rc;
-    }
-    const struct recipe_program *missing =
-        recipe_find_programs(&trial->region, &database);
-    if (missing != NULL) {
-        return error_set(trial->error, -ENOENT, "the work '%s' needs a database: %s",
-            trial->options->work->name, database.install);
-    }
-    say(trial, "starting %s", database.title);
-    trial->recipe = &database;
-    rc = copy_files(trial, &database);
-    rc = rc == 0 ? prepare(trial, &database) : rc;
-    rc = rc == 0 ? start_services(trial, &database) : rc;
-    trial->recipe = own;
-    return rc;
-}
-
-static int start_server(struct trial *trial)
-{
-    const struct recipe *recipe = trial->recipe;
-    int rc = 0;
-
-    if (trial->options->setup->memory_limit_bytes != 0) {
-        rc = box_open(
-            &trial->box, trial->options->setup->memory_limit_bytes, trial->error);
-    } else {
-        (void)box_open(&trial->box, 0, NULL); /* its figure is welcome, not needed */
-    }
-    rc = rc == 0 ? start_database(trial) : rc;
-    rc = rc == 0 ? copy_files(trial, recipe) : rc;
-    rc = rc == 0 ? prepare(trial, recipe) : rc;
-    if (rc == 0) {
-        say(trial, "starting %s", recipe->title);
-        rc = start_services(trial, recipe);
-    }
-    if (rc == 0) {
-        trial->url = expand(
-            trial, trial->options->url != NULL ? trial->options->url : recipe->url);
-        rc = trial->url == NULL ? -ENOMEM : wait_ready(trial, trial->url);
-    }
-    return rc;
 }
 
 static int sample(struct trial *trial, bool frames, bool loaded)
@@ -330,11 +89,6 @@ static int sample_phase(struct trial *trial, struct fact figures[MEMORY_FIGURE_C
         trial->row->workers = series->samples[series->count - 1].workers;
     }
     return rc;
-}
-
-static const char *target_of(const struct trial *trial)
-{
-    return trial->options->attach != NULL ? trial->options->attach : trial->pool;
 }
 
 static struct load_request request_of(const struct trial *trial, unsigned seconds)
@@ -372,53 +126,6 @@ static unsigned workers_lost(
     return lost;
 }
 
-/* The largest real of any request heap, and of what FPM says of last requests. */
-static uint64_t largest_real(const struct facts *facts)
-{
-    uint64_t most = 0;
-
-    for (size_t i = 0; i < facts->process_count; i++) {
-        const struct zend_facts *zend = &facts->processes[i].zend;
-        for (size_t j = 0; j < zend->heap_count; j++) {
-            const struct zend_heap_facts *heap = &zend->heaps[j];
-            most = state_is_known(heap->state) && heap->peak_real_bytes > most
-                       ? heap->peak_real_bytes
-                       : most;
-        }
-    }
-    for (size_t i = 0; i < facts->fpm_pool_count; i++) {
-        const struct fpm_pool_facts *pool = &facts->fpm_pools[i];
-        for (size_t j = 0; j < pool->worker_count; j++) {
-            const struct fact *memory = &pool->workers[j].last_request_memory;
-            most = fact_is_known(memory) && memory->value > most ? memory->value : most;
-        }
-    }
-    return most;
-}
-
-/* A full look; the one with the largest request is kept. */
-static void look_closely(struct trial *trial)
-{
-    struct trial_look *look = trial->look;
-    struct facts facts;
-
-    if (facts_collect(trial->root, target_of(trial), COLLECT_EXPLAIN, &facts, NULL) !=
-        0) {
-        return;
-    }
-    const uint64_t real = largest_real(&facts);
-    if (look->taken && real < look->peak_real_bytes) {
-        region_release(&facts.region);
-        return;
-    }
-    if (look->taken) {
-        region_release(&look->facts.region);
-    }
-    look->taken = true;
-    look->facts = facts;
-    look->peak_real_bytes = real;
-}
-
 /* Samples while the load runs; full looks too when it is the last. */
 static int watch(struct trial *trial, struct load *load, unsigned seconds, bool last)
 {
@@ -431,12 +138,12 @@ static int watch(struct trial *trial, struct load *load, unsigned seconds, bool 
         if (service_was_told_to_stop()) {
             return -EINTR;
         }
-        if (lost_service(trial) != NULL) {
+        if (trial_lost_service(trial) != NULL) {
             return -ECHILD;
         }
         rc = sample(trial, i % FRAMES_EVERY == 0, true);
         if (service_now_ns() > next) {
-            look_closely(trial);
+            trial_look_closely(trial);
             next += between;
         }
         const int64_t left = SAMPLE_MS - (service_now_ns() - begin) / 1000000;
@@ -514,6 +221,7 @@ static int run_once(struct trial *trial, size_t index)
     struct load load;
 
     memcpy(before, series->workers, sizeof(before));
+    trial_say(trial, "run %zu of %u begins", index + 1, setup->runs);
     int rc = load_start(&load, &request, trial->error);
     if (rc != 0) {
         return rc;
@@ -525,7 +233,7 @@ static int run_once(struct trial *trial, size_t index)
     load_finish(&load, &request, &run->load);
     const struct machine_counters end = machine_read(pid);
     const struct machine_counters machine = machine_difference(&begin, &end);
-    const char *lost = lost_service(trial);
+    const char *lost = trial_lost_service(trial);
     trial->look->load_last = series->count > 0 ? series->count - 1 : 0;
     run->memory = memory_summarise(series, first, series->count);
     fill_processors(trial, first, run);
@@ -534,8 +242,8 @@ static int run_once(struct trial *trial, size_t index)
         private_mean(series, first);
     judge(trial, run, lost, workers_lost(before, before_count, series), &machine);
     trial->row->run_count = index + 1;
-    say(trial, "run %zu of %u: %.1f a second%s%s", index + 1, setup->runs, run->load.rate,
-        run->reasons.count > 0 ? ", does not count: " : "",
+    trial_say(trial, "run %zu of %u: %.1f a second%s%s", index + 1, setup->runs,
+        run->load.rate, run->reasons.count > 0 ? ", does not count: " : "",
         run->reasons.count > 0 ? run->reasons.text[0] : "");
     return rc == 0 && lost != NULL ? -ECHILD : rc;
 }
@@ -554,7 +262,7 @@ static int warm_up(struct trial *trial)
     unsigned still = 0; /* steps in a row without change */
     int rc = 0;
 
-    say(trial, "warming up");
+    trial_say(trial, "warming up");
     while (rc == 0 && second < trial->options->warm_seconds && !trial->row->warm) {
         struct load_result result;
         struct load load;
@@ -587,46 +295,20 @@ static int pause_and_watch(struct trial *trial, unsigned seconds)
         if (service_was_told_to_stop()) {
             return -EINTR;
         }
-        const char *lost = lost_service(trial);
+        const char *lost = trial_lost_service(trial);
         if (lost != NULL) {
-            return ended_early(trial, lost);
+            return trial_ended_early(trial, lost);
         }
         service_pause_ms(SETTLE_MS / 4);
     }
     return 0;
 }
 
-static void count_trim_gain(struct trial *trial)
-{
-    struct fact *gain = &trial->row->trim_gain;
-    struct facts now;
-
-    if (facts_collect(trial->root, target_of(trial), COLLECT_EXPLAIN, &now, NULL) != 0) {
-        return;
-    }
-    *gain = (struct fact){.state = FACT_OK};
-    for (size_t i = 0; i < now.process_count; i++) {
-        const struct process_facts *process = &now.processes[i];
-        for (size_t j = 0; j < process->glibc.arena_count; j++) {
-            const struct glibc_arena *arena = &process->glibc.arenas[j];
-            gain->value +=
-                state_is_known(arena->state) && state_is_known(arena->resident_state)
-                    ? arena->trim_gain_bytes
-                    : 0;
-        }
-        for (size_t j = 0; j < process->zend.heap_count; j++) {
-            const struct zend_heap_facts *heap = &process->zend.heaps[j];
-            gain->value += state_is_known(heap->deep_state) ? heap->gc_resident_bytes : 0;
-        }
-    }
-    region_release(&now.region);
-}
-
 static int measure(struct trial *trial)
 {
     struct result_row *row = trial->row;
     const struct result_setup *setup = trial->options->setup;
-    const struct memory_target target = {.pool = target_of(trial),
+    const struct memory_target target = {.pool = trial_target(trial),
         .front = trial->front[0] != '\0' ? trial->front : NULL,
         .own_cgroup = trial->box.open};
     int rc = memory_begin(&trial->look->series, trial->root, &target);
@@ -640,12 +322,12 @@ static int measure(struct trial *trial)
         rc = run_once(trial, i);
     }
     if (rc == 0) {
-        say(trial, "quiet for %u s", setup->quiet_seconds);
+        trial_say(trial, "quiet for %u s", setup->quiet_seconds);
         rc = pause_and_watch(trial, setup->quiet_seconds);
     }
     rc = rc == 0 ? sample_phase(trial, row->quiet) : rc;
     if (rc == 0) {
-        count_trim_gain(trial);
+        trial_count_trim_gain(trial);
         row->whole = true;
     }
     return rc;
@@ -718,15 +400,15 @@ static int begin(struct trial *trial)
             trial->error, rc, "cannot make a folder for the bench: %s", strerror(-rc));
     }
     (void)snprintf(trial->log, sizeof(trial->log), "%s/server.log", trial->folder);
-    rc = set_values(trial);
+    rc = trial_set_values(trial);
     if (rc != 0) {
         return rc;
     }
     if (trial->options->attach != NULL) {
         trial->url = trial->options->url;
-        return wait_ready(trial, trial->url);
+        return trial_wait_ready(trial, trial->url);
     }
-    return start_server(trial);
+    return trial_start_server(trial);
 }
 
 int trial_run(const struct trial_options *options, struct facts_root *root,
@@ -747,8 +429,8 @@ int trial_run(const struct trial_options *options, struct facts_root *root,
     int rc = begin(&trial);
     rc = rc == 0 ? measure(&trial) : rc;
     if (rc == -ECHILD && error->code == 0) {
-        const char *lost = lost_service(&trial);
-        (void)ended_early(&trial, lost != NULL ? lost : "pool");
+        const char *lost = trial_lost_service(&trial);
+        (void)trial_ended_early(&trial, lost != NULL ? lost : "pool");
     }
     if (rc != 0) {
         (void)snprintf(row->why, sizeof(row->why), "%.*s", (int)sizeof(row->why) - 1,
@@ -758,7 +440,7 @@ int trial_run(const struct trial_options *options, struct facts_root *root,
     }
     keep_points(&trial);
     fill_growth(&trial);
-    say(&trial, "ending what was started");
+    trial_say(&trial, "ending what was started");
     end(&trial);
     return rc == -EINTR ? rc : 0;
 }

@@ -192,11 +192,11 @@ class Bench(unittest.TestCase):
                  "0"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                 text=True) as process:
             for line in process.stderr:
-                if "warming" in line:
+                if "run 1 of 2 begins" in line:
                     break
             end = time.monotonic() + 60
             pid, pids = None, []
-            time.sleep(3.5)
+            time.sleep(0.7)
             while pid is None and time.monotonic() < end:
                 pids = descendants(process.pid)
                 pid = victim(process, pids)
