@@ -28,9 +28,12 @@
 #include "large.h"
 #include "metadata.h"
 #include "percpu.h"
+#include "pressure.h"
 #include "units.h"
 
 #define PERIOD_NS ((uint64_t)250000000)
+#define PERIOD_MS 250
+#define REST_MS 1000
 #define SECOND_NS ((uint64_t)1000000000)
 #define THREAD_BYTES ((size_t)16 << 20)
 #define STACK_BYTES ((size_t)64 << 10)
@@ -46,6 +49,7 @@ static struct {
     uint32_t epoch;
     uint64_t last_look_ns; /* of those without the thread */
     int had_other_threads; /* when fork was called */
+    void (*relieve)(void); /* NULL: pressure is not watched */
 } decay;
 
 size_t strata__decay_step(void)
@@ -78,20 +82,33 @@ static void sleep_until_free(uint32_t seen)
     }
 }
 
+/* A period, or a longer rest when nothing happens; cut short by pressure. With pressure
+ * watched nobody has to wake the thread: it looks now and then. */
+static void rest(int watcher, int is_quiet)
+{
+    const struct timespec period = {.tv_nsec = (long)PERIOD_NS};
+    if (watcher < 0) {
+        (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &period, NULL);
+    } else if (strata__pressure_wait(watcher, is_quiet ? REST_MS : PERIOD_MS)) {
+        decay.relieve();
+        (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &period, NULL); /* not more often */
+    }
+}
+
 static void *run(void *nothing)
 {
     (void)nothing;
-    const struct timespec period = {.tv_nsec = (long)PERIOD_NS};
+    int watcher = decay.relieve != NULL ? strata__pressure_open("") : -1;
     unsigned quiet_looks = 0;
     uint32_t seen = 0;
     (void)prctl(PR_SET_NAME, "strata-decay");
     for (;;) {
-        (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &period, NULL);
+        rest(watcher, quiet_looks >= QUIET_LOOKS);
         uint32_t frees = __atomic_load_n(&decay.frees, __ATOMIC_RELAXED);
         size_t purged = strata__decay_step();
         quiet_looks = purged == 0 && frees == seen ? quiet_looks + 1 : 0;
         seen = frees;
-        if (quiet_looks >= QUIET_LOOKS) {
+        if (quiet_looks >= QUIET_LOOKS && watcher < 0) {
             sleep_until_free(seen);
             quiet_looks = 0;
         }
@@ -158,6 +175,11 @@ void strata__decay_note_free(void)
                __atomic_exchange_n(&decay.sleeping, 0, __ATOMIC_SEQ_CST) != 0) {
         futex(FUTEX_WAKE_PRIVATE, 1);
     }
+}
+
+void strata__decay_watch_pressure(void (*relieve)(void))
+{
+    decay.relieve = relieve;
 }
 
 void strata__decay_allow_thread(void)

@@ -19,6 +19,10 @@ void strata__decay_note_free(void);
 /* Allows the thread from now on: the C library must be up. */
 void strata__decay_allow_thread(void);
 
+/* Before: the thread also watches for pressure on memory (pressure.h), and then calls
+ * `relieve` at once. */
+void strata__decay_watch_pressure(void (*relieve)(void));
+
 /* Around fork: the thread does not exist in a child. It is started there again only if the
  * process had no other threads: else it may hold what starting a thread needs. Returns
  * whether that is so. */

@@ -40,6 +40,9 @@ static const struct option {
     {"STRATA_REGION_FOR", {"owner", "all"}, 0,
         offsetof(struct strata__options, region_for),
         "who may read a shared region: all lets every user see the figures"},
+    {"STRATA_PRESSURE", {"no", "yes"}, 0, offsetof(struct strata__options, pressure),
+        "what is free goes back at once when the kernel or the cgroup is short of "
+        "memory"},
     {"STRATA_HARDENED", {"no", "yes"}, 0, offsetof(struct strata__options, hardened),
         "guard pages, random placement, a quarantine whose blocks are checked; slower"},
     {"STRATA_LIMIT", {NULL, NULL}, 0, offsetof(struct strata__options, limit_bytes),

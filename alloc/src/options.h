@@ -12,6 +12,7 @@ struct strata__options {
     int keep_deepbind;  /* STRATA_DEEPBIND: dlopen leaves RTLD_DEEPBIND alone */
     int region;         /* STRATA_REGION: the figures are shared with readers outside */
     int region_for;     /* STRATA_REGION_FOR: 1: with all of them */
+    int pressure;       /* STRATA_PRESSURE: the thread watches the cgroup */
     int hardened;       /* STRATA_HARDENED: the stronger mode of hard.c */
     size_t limit_bytes; /* STRATA_LIMIT; 0: none */
     size_t soft_limit_bytes; /* STRATA_SOFT_LIMIT */

@@ -25,6 +25,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "cgroup.h"
 #include "decay.h"
 #include "deepbind.h"
 #include "front.h"
@@ -35,9 +36,12 @@
 #include "percpu.h"
 #include "publish.h"
 #include "region.h"
+#include "relief.h"
 #include "text.h"
 
 #define PAGE_BYTES ((size_t)4096)
+/* A quota of two CPUs is spent by threads on more than two, one after another. */
+#define TABLES_OF_A_QUOTA 4
 #define STATS_TEXT_MAX 1024
 
 /* glibc's own, by labels since the names are reserved; NULL in another C library. */
@@ -67,6 +71,7 @@ __attribute__((constructor(101))) static void start(void)
     if (options.hardened) {
         strata__hard_start();
     } else if (options.cpu_tables) {
+        strata__percpu_bound(TABLES_OF_A_QUOTA * strata__cgroup_cpus(""));
         strata__percpu_start();
     }
     if (options.keep_deepbind) {
@@ -76,6 +81,9 @@ __attribute__((constructor(101))) static void start(void)
      * lucky, as with any allocator that has no handlers. */
     (void)pthread_atfork(
         strata__front_fork_prepare, strata__front_fork_parent, strata__front_fork_child);
+    if (options.pressure) {
+        strata__decay_watch_pressure(strata__relief_under_pressure);
+    }
     if (options.background) {
         strata__decay_allow_thread();
     }

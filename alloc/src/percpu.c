@@ -57,6 +57,7 @@ static struct {
     struct owned owned[STRATA__CPUS_MAX];
     unsigned end; /* no CPU from here on has a table */
     size_t tables;
+    size_t most;          /* tables that there may be; 0: one for each CPU */
     int fork_took_tables; /* from their CPUs, so that the child can have them */
 } percpu;
 
@@ -134,7 +135,67 @@ static unsigned current_cpu(void)
     return cpu;
 }
 
-/* Gives this CPU its table, if it has none at all. */
+/* Restarts the sequences under way on a CPU; on all with flags 0. 0 or -errno. */
+static int restart_sequences(unsigned flags, unsigned cpu)
+{
+    int saved = errno;
+    long failed =
+        syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ, flags, cpu);
+    if (failed != 0 && errno == EPERM) {
+        (void)syscall(
+            SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ, 0, 0);
+        failed =
+            syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ, flags, cpu);
+    }
+    int result = failed == 0 ? 0 : -errno;
+    errno = saved;
+    return result;
+}
+
+static int is_empty(const uint16_t *counts)
+{
+    unsigned any = 0;
+    for (unsigned i = 0; i < STRATA__BLOCK_CLASSES; i++) {
+        any |= __atomic_load_n(&counts[i], __ATOMIC_RELAXED);
+    }
+    return any == 0;
+}
+
+static struct strata__slots *new_table(void)
+{
+    struct strata__slots *table = NULL;
+    if (strata__limit_buy(TABLE_BYTES) == 0 &&
+        (table = strata__os->map(TABLE_BYTES, PAGE_BYTES)) == NULL) {
+        strata__limit_return(TABLE_BYTES);
+    }
+    if (table != NULL) {
+        strata__region_add_place(table, TABLE_BYTES, STRATA_PLACE_TABLE);
+        percpu.tables++;
+    }
+    return table;
+}
+
+/* Takes an empty table from a CPU that keeps nothing, since it has been idle for two looks.
+ * NULL: there is none, and this CPU goes to the central lists. */
+static struct strata__slots *take_idle_table(void)
+{
+    for (unsigned cpu = 0; cpu < percpu.end; cpu++) {
+        struct strata__slots *table = percpu.owned[cpu].table;
+        if (table == NULL || !is_empty(counts_of(cpu))) {
+            continue;
+        }
+        __atomic_store_n(&strata__shared.caches[cpu], NULL, __ATOMIC_SEQ_CST);
+        if (restart_sequences(MEMBARRIER_CMD_FLAG_CPU, cpu) == 0 &&
+            is_empty(counts_of(cpu))) {
+            percpu.owned[cpu] = (struct owned){0};
+            return table;
+        }
+        __atomic_store_n(&strata__shared.caches[cpu], table, __ATOMIC_RELEASE);
+    }
+    return NULL;
+}
+
+/* Gives this CPU a table, if it has none at all and one may be had. */
 static void make_table(void)
 {
     if (strata__region_is_orphaned()) {
@@ -149,21 +210,21 @@ static void make_table(void)
     }
     strata__lock_take(&percpu.lock);
     if (percpu.owned[cpu].table == NULL && strata__percpu_offset != 0) {
-        struct strata__slots *table = NULL;
-        if (strata__limit_buy(TABLE_BYTES) == 0 &&
-            (table = strata__os->map(TABLE_BYTES, PAGE_BYTES)) == NULL) {
-            strata__limit_return(TABLE_BYTES);
-        }
+        int may_have = percpu.most == 0 || percpu.tables < percpu.most;
+        struct strata__slots *table = may_have ? new_table() : take_idle_table();
         if (table != NULL) {
-            strata__region_add_place(table, TABLE_BYTES, STRATA_PLACE_TABLE);
             percpu.owned[cpu].table = table;
             percpu.end = cpu >= percpu.end ? cpu + 1 : percpu.end;
-            percpu.tables++;
             show_tables();
             __atomic_store_n(&strata__shared.caches[cpu], table, __ATOMIC_RELEASE);
         }
     }
     strata__lock_drop(&percpu.lock);
+}
+
+void strata__percpu_bound(size_t tables)
+{
+    percpu.most = tables;
 }
 
 void *strata__percpu_refill(unsigned class)
@@ -211,23 +272,6 @@ static uint64_t fingerprint(const uint16_t *counts)
         hash = hash * 31 + __atomic_load_n(&counts[i], __ATOMIC_RELAXED);
     }
     return hash;
-}
-
-/* Restarts the sequences under way on a CPU; on all with flags 0. 0 or -errno. */
-static int restart_sequences(unsigned flags, unsigned cpu)
-{
-    int saved = errno;
-    long failed =
-        syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ, flags, cpu);
-    if (failed != 0 && errno == EPERM) {
-        (void)syscall(
-            SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ, 0, 0);
-        failed =
-            syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ, flags, cpu);
-    }
-    int result = failed == 0 ? 0 : -errno;
-    errno = saved;
-    return result;
 }
 
 static void empty_table(struct strata__slots *table, uint16_t *counts)

@@ -18,6 +18,10 @@ void strata__percpu_stop(void);
  * use the tables all the same. For good. */
 void strata__percpu_close_fast_path(void);
 
+/* At most so many CPUs keep blocks at a time: for a quota that is worth fewer CPUs than
+ * threads run on. 0: all that threads run on. */
+void strata__percpu_bound(size_t tables);
+
 /* The slow halves: a block after a pop found none, NULL when the system gives no memory;
  * and where a block goes when a push found no room. */
 void *strata__percpu_refill(unsigned class);

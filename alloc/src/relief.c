@@ -44,6 +44,12 @@ int strata__relief_after_refusal(size_t bytes)
     return 1;
 }
 
+void strata__relief_under_pressure(void)
+{
+    (void)strata__relief_purge();
+    strata__limit_count_pressure();
+}
+
 void strata__relief_note_alloc(void)
 {
     if (strata__limit_wants_purge()) {

@@ -68,7 +68,7 @@ static unsigned bin_of(size_t units)
     return bin < BINS ? bin : BINS - 1;
 }
 
-/* Under the lock, but units_used_bytes reads without it. */
+/* Under the lock, but units_used_bytes and units_dirty_bytes read without it. */
 /* It is written to: NOLINTNEXTLINE(readability-non-const-parameter) */
 static void change(size_t *counter, size_t by)
 {
@@ -471,7 +471,7 @@ size_t strata__units_purge(uint32_t epoch, size_t keep_bytes)
         strata__lock_drop(&heap.lock);
         size_t bytes = purge_span(span, dirty_bytes - keep_bytes);
         strata__lock_take(&heap.lock);
-        change(&heap.stats.dirty_bytes, -(bytes));
+        change(&heap.stats.dirty_bytes, -bytes);
         heap.stats.purged_bytes += bytes;
         span->dirty = any_touched(span->start, span->units) != 0;
         insert(span);

@@ -5,12 +5,14 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "blockclass.h"
 #include "cgroup.h"
 #include "front.h"
 #include "limit.h"
@@ -234,6 +236,49 @@ static void soft_limit_only_purges(void)
     MUST(held() > PAGE);
 }
 
+static void run_on(size_t cpu)
+{
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    MUST(sched_setaffinity(0, sizeof(one), &one) == 0);
+}
+
+/* With a bound of one table a second CPU goes without, and gets the first one's once that
+ * keeps nothing. */
+static void tables_follow_the_cpus_allowed(void)
+{
+    cpu_set_t allowed;
+    size_t cpus[2] = {0};
+    size_t found = 0;
+    MUST(sched_getaffinity(0, sizeof(allowed), &allowed) == 0);
+    for (size_t cpu = 0; cpu < CPU_SETSIZE && found < 2; cpu++) {
+        if (CPU_ISSET(cpu, &allowed)) {
+            cpus[found++] = cpu;
+        }
+    }
+    if (found < 2 || strata__percpu_rseq == 0) {
+        return; /* one CPU, or a sanitizer: there is no second table to be had */
+    }
+    unsigned class = strata__block_class_of(4000);
+    strata__percpu_bound(1);
+    run_on(cpus[0]);
+    void *block = strata__front_alloc(4000);
+    size_t one = strata__percpu_metadata_bytes();
+    size_t kept = strata__percpu_blocks(class);
+    MUST(one > 0);
+    run_on(cpus[1]);
+    strata__front_free(block);
+    MUST(strata__percpu_blocks(class) == kept); /* home, since this CPU keeps nothing */
+    MUST(strata__percpu_metadata_bytes() == one);
+    strata__percpu_drain(1);
+    MUST(strata__percpu_blocks(class) == 0);
+    strata__front_free(strata__front_alloc(4000));
+    MUST(strata__percpu_blocks(class) > 0);
+    MUST(strata__percpu_metadata_bytes() == one);
+    held();
+}
+
 static void *fill_to_the_limit(void *argument)
 {
     (void)argument;
@@ -291,6 +336,7 @@ static void holds_for_realloc_and_threads(void **state)
     (void)state;
     run_alone(realloc_keeps_to_it);
     run_alone(threads_keep_to_it_together);
+    run_alone(tables_follow_the_cpus_allowed);
 }
 
 static void sizes_as_written(void **state)

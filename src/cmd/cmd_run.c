@@ -171,6 +171,10 @@ static void add_layers(
             quantity_bytes(layers.limit_bytes, exact).text,
             (unsigned long long)layers.refused, (unsigned long long)layers.purges);
     }
+    if (layers.pressure_purges != 0) {
+        buffer_printf(text, "  under pressure: %llu times given back\n",
+            (unsigned long long)layers.pressure_purges);
+    }
 }
 
 static int report(const struct run_process *process, const struct options *options)

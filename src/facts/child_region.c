@@ -150,5 +150,6 @@ bool child_region_read(const struct child_region *child, struct child_layers *la
     layers->limit_bytes = region->limit.hard_bytes;
     layers->refused = region->limit.refused;
     layers->purges = region->limit.purges;
+    layers->pressure_purges = region->limit.pressure_purges;
     return true;
 }

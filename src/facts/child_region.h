@@ -30,6 +30,7 @@ struct child_layers {
     uint64_t limit_bytes; /* 0: none */
     uint64_t refused;
     uint64_t purges;
+    uint64_t pressure_purges;
 };
 
 /* Looks whether the child has a region, or another after an exec. Cheap when not. */

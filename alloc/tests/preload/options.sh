@@ -65,5 +65,7 @@ expect 'True 30' python STRATA_LIMIT=65536K "$blocks"
 expect 'False 30' python STRATA_LIMIT=512M "$blocks"
 expect 'False 30' python STRATA_SOFT_LIMIT=64M "$blocks"
 says STRATA_HELP=1 'STRATA_LIMIT=SIZE (none): '
+says STRATA_HELP=1 'STRATA_PRESSURE=no|yes (no): '
+says STRATA_HELP=1 'STRATA_HARDENED=no|yes (no): '
 says STRATA_LIMIT=64MB "'64MB' is no size"
 says STRATA_SOFT_LIMIT=101% "'101%' is no size"
