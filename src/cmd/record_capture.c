@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/number.h"
 #include "facts/collect.h"
 #include "findings/finding.h"
 #include "record/recorder_facts.h"
@@ -49,7 +50,22 @@ static void put_count(
     recorder_put(session->recorder, subject, metric, &fact);
 }
 
-/* Requests that FPM counts: of its pools together, and of each worker. */
+/* Requests that FPM counts of each worker, by the pid that FPM knows it by. */
+static void put_worker_requests(const struct record_session *session,
+    const struct record_target *target, const struct facts *facts,
+    const struct fpm_worker_facts *worker)
+{
+    for (size_t i = 0; i < facts->process_count; i++) {
+        const struct process_facts *process = &facts->processes[i];
+        if (process->namespace_pid == worker->pid) {
+            put_count(session,
+                recorder_process(session->recorder, target->subject, process),
+                session->requests_metric, worker->requests);
+        }
+    }
+}
+
+/* And of its pools together. */
 static void put_requests(const struct record_session *session,
     const struct record_target *target, const struct facts *facts)
 {
@@ -59,18 +75,11 @@ static void put_requests(const struct record_session *session,
     for (size_t i = 0; i < facts->fpm_pool_count; i++) {
         const struct fpm_pool_facts *pool = &facts->fpm_pools[i];
         if (pool->accepted_connections.state == FACT_OK) {
-            accepted += pool->accepted_connections.value;
+            accepted = number_add(accepted, pool->accepted_connections.value);
             known = true;
         }
         for (size_t k = 0; k < pool->worker_count; k++) {
-            for (size_t p = 0; p < facts->process_count; p++) {
-                const struct process_facts *process = &facts->processes[p];
-                if (process->namespace_pid == pool->workers[k].pid) {
-                    put_count(session,
-                        recorder_process(session->recorder, target->subject, process),
-                        session->requests_metric, pool->workers[k].requests);
-                }
-            }
+            put_worker_requests(session, target, facts, &pool->workers[k]);
         }
     }
     if (known) {

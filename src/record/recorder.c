@@ -335,33 +335,44 @@ int recorder_add_finding(
     return append_row(recorder, row, 3);
 }
 
+/* The capture's text, packed. */
+static int pack(
+    const struct facts *facts, struct waiting_capture *waiting, struct error *error)
+{
+    struct buffer plain;
+
+    buffer_init(&plain);
+    int rc = capture_write(facts, &plain, error);
+    if (rc == 0) {
+        rc = deflate_append(&waiting->packed, buffer_text(&plain), plain.length_bytes);
+        if (rc != 0) {
+            (void)error_set(error, rc, "out of memory");
+        }
+    }
+    waiting->plain_bytes = plain.length_bytes;
+    buffer_release(&plain);
+    return rc;
+}
+
 int recorder_add_capture(struct recorder *recorder, uint32_t target,
     const struct facts *facts, struct error *error)
 {
     struct waiting_capture *waiting = calloc(1, sizeof(*waiting));
-    struct buffer plain;
-    int rc = waiting == NULL ? error_set(error, -ENOMEM, "out of memory") : 0;
 
-    buffer_init(&plain);
-    if (waiting != NULL) {
-        buffer_init(&waiting->packed);
-        rc = capture_write(facts, &plain, error);
+    if (waiting == NULL) {
+        return error_set(error, -ENOMEM, "out of memory");
     }
-    if (rc == 0) {
-        rc = deflate_append(&waiting->packed, buffer_text(&plain), plain.length_bytes);
-        (void)(rc == 0 || error_set(error, rc, "out of memory"));
-    }
-    if (rc == 0) {
-        waiting->target = target;
-        waiting->plain_bytes = plain.length_bytes;
-        waiting->next = recorder->first_capture;
-        recorder->first_capture = waiting;
-    } else if (waiting != NULL) {
+    waiting->target = target;
+    buffer_init(&waiting->packed);
+    int rc = pack(facts, waiting, error);
+    if (rc != 0) {
         buffer_release(&waiting->packed);
         free(waiting);
+        return rc;
     }
-    buffer_release(&plain);
-    return rc;
+    waiting->next = recorder->first_capture;
+    recorder->first_capture = waiting;
+    return 0;
 }
 
 void recorder_drop_waiting(struct recorder *recorder, bool rows)

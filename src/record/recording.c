@@ -59,13 +59,15 @@ static int open_file(const char *path, struct recording *recording, struct error
 int recording_open(const char *path, struct recording *recording, struct error *error)
 {
     struct error why = {0};
-    int rc;
 
     *recording = (struct recording){.sessions = NULL};
     region_init(&recording->region, RECORDING_MAX_REGION_BYTES);
     recording->file = region_alloc(&recording->region, sizeof(*recording->file));
-    rc = recording->file == NULL ? error_set(&why, -ENOMEM, "out of memory")
-                                 : open_file(path, recording, &why);
+    if (recording->file == NULL) {
+        return error_set(
+            error, -ENOMEM, "cannot read recording '%s': out of memory", path);
+    }
+    int rc = open_file(path, recording, &why);
     if (rc == 0) {
         rc = recording_format_check(recording->file->database, &why);
         if (rc == 0) {

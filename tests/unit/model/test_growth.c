@@ -94,7 +94,7 @@ static void a_staircase_that_goes_on_is_a_leak(void **state)
 {
     (void)state;
     for (int i = 0; i < 300; i++) {
-        points[i] = (struct growth_point){i, (50 + 2 * (i / 25)) * MIB};
+        points[i] = (struct growth_point){i, (50 + 2 * floor(i / 25.0)) * MIB};
     }
     expect(300, GROWTH_LEAK);
 }

@@ -329,7 +329,7 @@ static void resumed_sessions_go_on_with_the_same_subjects(void **state)
 static void r_killed_recorder_loses_nothing_committed(void **state)
 {
     struct recording recording;
-    int64_t values[64];
+    int64_t values[64] = {0};
     int status;
 
     (void)state;
