@@ -102,7 +102,8 @@ static SLOW void *alloc_refill(unsigned class, size_t bytes)
         return refuse();
     }
     int saved = errno;
-    void *block = strata__tags_active ? alloc_tagged(class, bytes) : refill(class, bytes);
+    void *block =
+        strata__tags_are_active() ? alloc_tagged(class, bytes) : refill(class, bytes);
     leave_alloc();
     errno = saved;
     return block != NULL ? block : refuse();
@@ -124,7 +125,7 @@ static void *take_large(size_t bytes, size_t alignment, int *zeroed)
 /* After a block of whole pages was taken. */
 static void charge_large(void *block)
 {
-    if (strata__tags_active && block != NULL) {
+    if (strata__tags_are_active() && block != NULL) {
         strata__tags_charge(
             block, strata__large_bytes(block, strata__unitmap_get(block)));
     }
@@ -137,7 +138,7 @@ static SLOW void *alloc_large(size_t bytes, size_t alignment, int *zeroed)
     }
     int saved = errno;
     void *block = NULL;
-    if (!strata__tags_active || strata__tags_admit(bytes)) {
+    if (!strata__tags_are_active() || strata__tags_admit(bytes)) {
         block = take_large(bytes, alignment, zeroed);
         charge_large(block);
     }
@@ -153,7 +154,7 @@ void *strata__front_alloc(size_t bytes)
         return alloc_large(bytes, 1, &zeroed);
     }
     unsigned class = strata__block_class_of(bytes);
-    void *block = strata__percpu_pop(strata__percpu_rseq, class);
+    void *block = strata__percpu_pop(strata__percpu_fast_offset(), class);
     return LIKELY(block != NULL) ? block : alloc_refill(class, bytes);
 }
 
@@ -195,9 +196,9 @@ static SLOW void *alloc_aligned(unsigned class, size_t bytes, size_t alignment)
     size_t block_bytes = strata__block_classes[class].bytes;
     int saved = errno;
     void *block = NULL;
-    if (!strata__tags_active || strata__tags_admit(block_bytes)) {
+    if (!strata__tags_are_active() || strata__tags_admit(block_bytes)) {
         block = take_aligned(class, bytes, alignment);
-        if (strata__tags_active && block != NULL) {
+        if (strata__tags_are_active() && block != NULL) {
             strata__tags_charge(block, block_bytes);
         }
     }
@@ -279,7 +280,7 @@ static inline unsigned class_of(const void *block, uint64_t entry)
 
 static void free_large(void *block, uint64_t entry)
 {
-    if (strata__tags_active) {
+    if (strata__tags_are_active()) {
         strata__tags_release(block, strata__large_bytes(block, entry));
     }
     strata__large_free(block, entry);
@@ -302,7 +303,7 @@ static SLOW void free_slow(void *block, uint64_t entry, enum strata__push pushed
     } else {
         if (class >= STRATA__BLOCK_CLASSES) {
             free_large(block, entry);
-        } else if (!strata__tags_active || !free_tagged(block, class)) {
+        } else if (!strata__tags_are_active() || !free_tagged(block, class)) {
             give(block, class);
         }
         leave();
@@ -316,7 +317,7 @@ void strata__front_free(void *block)
     unsigned class = class_of(block, entry);
     enum strata__push pushed = STRATA__PUSH_FULL;
     if (LIKELY(class < STRATA__BLOCK_CLASSES)) {
-        pushed = strata__percpu_push(strata__percpu_rseq, class, block);
+        pushed = strata__percpu_push(strata__percpu_fast_offset(), class, block);
         if (LIKELY(pushed == STRATA__PUSH_DONE)) {
             return;
         }
@@ -371,7 +372,7 @@ static void *move(void *block, size_t old_bytes, size_t bytes)
 {
     void *moved = NULL;
     if (bytes > STRATA__GROWN_MAX_BYTES && bytes > old_bytes && bytes <= PTRDIFF_MAX &&
-        (!strata__tags_active || strata__tags_has_room(bytes))) {
+        (!strata__tags_are_active() || strata__tags_has_room(bytes))) {
         moved = alloc_huge(bytes);
     }
     if (moved == NULL) {
@@ -394,7 +395,7 @@ static void *resize_in_place(void *block, uint64_t entry, size_t old_bytes, size
     if (bytes <= STRATA__BLOCK_MAX) {
         return NULL;
     }
-    if (strata__tags_active && bytes > old_bytes &&
+    if (strata__tags_are_active() && bytes > old_bytes &&
         !strata__tags_has_room(bytes - old_bytes)) {
         return NULL;
     }
@@ -403,7 +404,7 @@ static void *resize_in_place(void *block, uint64_t entry, size_t old_bytes, size
     }
     int saved = errno;
     void *resized = strata__large_resize(block, entry, bytes);
-    if (resized != NULL && strata__tags_active) {
+    if (resized != NULL && strata__tags_are_active()) {
         strata__tags_resized(block, old_bytes, resized,
             strata__large_bytes(resized, strata__unitmap_get(resized)));
     }

@@ -117,7 +117,9 @@ void strata__percpu_stop(void)
 
 void strata__percpu_close_fast_path(void)
 {
-    __atomic_store_n(&strata__percpu_rseq, 0, __ATOMIC_RELAXED);
+    if (strata__percpu_fast_offset() != 0) {
+        __atomic_store_n(&strata__percpu_rseq, 0, __ATOMIC_RELAXED);
+    }
 }
 
 /* The CPU that this thread runs on, or a number outside of the tables. */

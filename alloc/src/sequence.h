@@ -31,22 +31,25 @@ struct strata__slots {
 
 enum strata__push { STRATA__PUSH_FULL, STRATA__PUSH_DONE, STRATA__PUSH_TWICE };
 
-/* Where the thread's struct rseq lies from the thread pointer; 0: there is none. */
-extern ptrdiff_t strata__percpu_offset;
-/* The same for the fast paths; 0 as well when each call has to take the slow ones. */
-extern ptrdiff_t strata__percpu_rseq;
+/* Where the thread's struct rseq lies from the thread pointer; 0: there is none. For the
+ * fast paths it is 0 as well when each call has to take the slow ones. */
+extern ptrdiff_t strata__percpu_offset, strata__percpu_rseq;
+static inline ptrdiff_t strata__percpu_fast_offset(void)
+{
+    return __atomic_load_n(&strata__percpu_rseq, __ATOMIC_RELAXED);
+}
 
 /* From the pointer of CPU 0 to its row, and from row to row. */
 #define STRATA__ROWS_OFFSET                                                              \
     (offsetof(struct strata__shared, region.cpus) -                                      \
         offsetof(struct strata__shared, caches))
-#define STRATA__ROW_SHIFT 7
+enum { STRATA__ROW_SHIFT = 7 };
 _Static_assert(sizeof(struct strata_layout_cpu) == 1 << STRATA__ROW_SHIFT, "a shift");
 
 #if STRATA__RSEQ
 
-/* Names the sequence 1: to 2: to the kernel, restarting at 0:. The signature is the one
- * that glibc registers for x86 (sysdeps/unix/sysv/linux/x86/bits/rseq.h). */
+/* Names the sequence 1: to 2: to the kernel, restarting at 0:. The signature is glibc's
+ * for x86 (sysdeps/unix/sysv/linux/x86/bits/rseq.h). */
 #    define STRATA__RSEQ_BEGIN                                                           \
         ".pushsection __rseq_cs, \"aw\"\n\t"                                             \
         ".balign 32\n\t"                                                                 \

@@ -332,6 +332,14 @@ static int my_record(const char *name)
 
 /* ---- what malloc.h offers */
 
+/* Written once: every call of malloc reads it from then on. */
+static void activate(void)
+{
+    if (!strata__tags_are_active()) {
+        __atomic_store_n(&strata__tags_active, 1, __ATOMIC_RELEASE);
+    }
+}
+
 int strata__tags_push(const char *name)
 {
     if (name == NULL || name[0] == '\0' || strlen(name) >= STRATA_LAYOUT_TAG_BYTES) {
@@ -342,7 +350,7 @@ int strata__tags_push(const char *name)
         mine.stack[mine.depth] = (uint16_t)(number + 1);
     }
     mine.depth++;
-    __atomic_store_n(&strata__tags_active, 1, __ATOMIC_RELEASE);
+    activate();
     return number >= 0 ? 0 : ENOSPC;
 }
 
@@ -414,7 +422,7 @@ int strata__tags_set_ceiling(size_t bytes)
     thread->ceiling_bytes = bytes;
     publish_thread(mine.slot - 1U);
     strata__lock_drop(&thread->lock);
-    __atomic_store_n(&strata__tags_active, 1, __ATOMIC_RELEASE);
+    activate();
     return 0;
 }
 

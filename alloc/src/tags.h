@@ -15,6 +15,10 @@ struct strata__tag_stats {
 
 /* Has any thread ever used tags or a ceiling? Changes once, from 0 to 1. */
 extern int strata__tags_active;
+static inline int strata__tags_are_active(void)
+{
+    return __atomic_load_n(&strata__tags_active, __ATOMIC_RELAXED);
+}
 
 /* The functions of malloc.h, in its terms. push and ceiling set strata__tags_active. */
 int strata__tags_push(const char *name);

@@ -23,6 +23,7 @@
 #include "findings/reservation.h"
 #include "findings/resident.h"
 #include "findings/stacks.h"
+#include "findings/strata_malloc.h"
 #include "findings/swap.h"
 
 const struct rule rule_table[] = {
@@ -69,6 +70,42 @@ const struct rule rule_table[] = {
             "unused ends of arenas other than the main one. It does not matter when the "
             "load comes back soon: the memory is used again.",
         .run = rule_glibc_retained,
+    },
+    {
+        .id = "strata-limit",
+        .title = "strata's malloc is at its limit, or has refused memory",
+        .needs = "the statistics region of strata's malloc",
+        .threshold = "warn: 90 % of STRATA_LIMIT; critical: a request was refused",
+        .evidence =
+            "charged: pages that may be resident, descriptors and tables, which the "
+            "limit is compared with; refused: requests that got ENOMEM; purges: times "
+            "that free memory was given back first",
+        .fix = "a larger STRATA_LIMIT, or less load",
+        .text =
+            "STRATA_LIMIT bounds what strata's malloc takes from the system. Before it "
+            "refuses, all free memory goes back, so a limit costs time long before it "
+            "fails "
+            "a request. Programs that do not expect malloc to fail end at the first "
+            "refusal.",
+        .run = rule_strata_limit,
+    },
+    {
+        .id = "strata-retained",
+        .title = "memory that was freed and stays resident inside strata's malloc",
+        .needs = "the statistics region of strata's malloc, pagemap",
+        .threshold = "info: 8 MiB and 10 % of resident; warn: 64 MiB and 20 %",
+        .evidence =
+            "free_spans: may go back; free_in_slabs: free blocks on pages that others "
+            "use; cached_by_cpus: kept for the next calls",
+        .fix = "malloc_trim(0) when the program is at rest; the background thread on",
+        .text = "strata's malloc gives free pages back by itself, also inside of slabs "
+                "that are "
+                "partly used. What stays is a reserve for the load that was there a "
+                "moment ago, "
+                "and pages on which at least one block lives: fragmentation. The latter "
+                "shows in "
+                "the table of strata explain --all, by size.",
+        .run = rule_strata_retained,
     },
     {
         .id = "glibc-pinned-heap",

@@ -226,6 +226,74 @@ static void take_zend(
     }
 }
 
+static void take_strata_lists(
+    struct facts *facts, struct strata_facts *strata, struct source *source)
+{
+    struct strata_class_facts *class = region_grow(
+        &facts->region, &strata->classes, 0, STRATA_MAX_CLASSES, sizeof(*class));
+    struct strata_thread_facts *thread = region_grow(
+        &facts->region, &strata->threads, 0, STRATA_MAX_THREADS, sizeof(*thread));
+    struct strata_record_facts *record = region_grow(
+        &facts->region, &strata->records, 0, STRATA_MAX_RECORDS, sizeof(*record));
+    char *tag = take_text(facts, source);
+
+    if (class == NULL || thread == NULL || record == NULL || tag == NULL) {
+        return;
+    }
+    strata->class_count = strata->thread_count = strata->record_count = 1;
+    class->block_bytes = take_amount(source);
+    class->slabs = take_amount(source);
+    class->in_use_blocks = take_amount(source);
+    class->cached_blocks = take_amount(source);
+    class->touched_bytes = take_amount(source);
+    class->sampled_requests = take(source, 1);
+    class->sampled_bytes = take_amount(source);
+    thread->thread_id = (int32_t)take(source, 1);
+    thread->name = tag;
+    thread->used_bytes = take_amount(source);
+    record->thread = (uint32_t)take(source, 1) % 2;
+    record->tag = tag;
+    record->used_bytes = take_amount(source);
+}
+
+static void take_strata(
+    struct facts *facts, struct process_facts *process, struct source *source)
+{
+    struct strata_facts *strata = &process->strata;
+
+    if (take(source, 1) % 4 != 0) {
+        return;
+    }
+    strata->state = take_state(source);
+    strata->why = strata->state == FACT_OK ? NULL : take_text(facts, source);
+    strata->shared = take(source, 1) % 2 == 0;
+    strata->plus_minus_bytes = take_amount(source);
+    strata->in_use_bytes = take_amount(source);
+    strata->cached_bytes = take_amount(source);
+    strata->held_bytes = take_amount(source);
+    strata->free_bytes = take_amount(source);
+    strata->touched_bytes = take_amount(source);
+    strata->large_bytes = take_amount(source);
+    strata->huge_bytes = take_amount(source);
+    strata->huge_blocks = take(source, 1);
+    strata->large_asked_bytes = take_amount(source);
+    strata->span_free_bytes = take_amount(source);
+    strata->span_touched_bytes = take_amount(source);
+    strata->slab_tail_bytes = take_amount(source);
+    strata->descriptor_bytes = take_amount(source);
+    strata->purged_bytes = take_amount(source);
+    strata->limit_hard_bytes = take(source, 1) % 2 == 0 ? take_amount(source) : 0;
+    strata->limit_charged_bytes = take_amount(source);
+    strata->limit_peak_bytes = take_amount(source);
+    strata->limit_refused = take(source, 1) % 8 == 0 ? take(source, 1) : 0;
+    strata->places_known = take(source, 1) % 2 == 0;
+    strata->resident_state = take_state(source);
+    strata->resident_bytes = take_amount(source);
+    strata->huge_resident_bytes = take_amount(source);
+    strata->free_resident_bytes = take_amount(source);
+    take_strata_lists(facts, strata, source);
+}
+
 static void take_events(
     struct facts *facts, struct mysql_facts *mysql, struct source *source)
 {
@@ -352,6 +420,7 @@ static bool take_process(struct facts *facts, struct source *source)
     take_allocators(facts, process, source);
     take_zend(facts, process, source);
     take_mysql(facts, process, source);
+    take_strata(facts, process, source);
     return true;
 }
 
