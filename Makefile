@@ -6,7 +6,7 @@ DESTDIR ?=
 WITHOUT_TESTS = -DSTRATA_TESTS=OFF -DBUILD_TESTING=OFF
 WITH_TESTS = -DSTRATA_TESTS=ON -DBUILD_TESTING=ON
 
-.PHONY: all test test-matrix packages test-packages test-aarch64 test-kernel demo fuzz bench bench-malloc install clean format tidy check-all test-preload
+.PHONY: all test test-matrix packages test-packages test-aarch64 test-kernel demo fuzz bench bench-malloc install clean format tidy check-all test-preload nightly soak
 
 # The program and the libraries, as users get them, in build/release.
 all:
@@ -85,8 +85,17 @@ test-preload:
 	cmake --build --preset release
 	tools/test-preload
 
-# The tests, and what takes too long for them: thread sanitizer, long fuzzing, all of clang-tidy.
-check-all: test tidy fuzz test-preload
+# The tests, and what takes too long or downloads too much for them.
+check-all: test tidy test-preload test-matrix test-packages test-aarch64 test-kernel
+	FUZZ_SECONDS=20 tools/run-fuzz
+
+# What a night is for: long fuzzing, an hour of random operations, figures beside others'.
+nightly: check-all fuzz soak bench bench-malloc
+
+# The allocators' random tests with new seeds, for SOAK_SECONDS (default 3600).
+soak:
+	tools/setup test
+	tools/soak
 
 clean:
 	rm -rf build alloc/build
