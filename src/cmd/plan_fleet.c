@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/bug.h"
 #include "base/number.h"
 #include "facts/prometheus.h"
 
@@ -191,6 +192,7 @@ int plan_fleet_read(struct region *region, const struct options *options,
     if (rc != 0) {
         return rc;
     }
+    BUG_IF(fleet->name == NULL);
     fleet->days = (unsigned)days;
     fleet->moments =
         region_alloc(region, (answers[PRIVATE].points + 1) * sizeof(*fleet->moments));

@@ -1,5 +1,5 @@
 /*
- * web.c - libcurl by dlopen(3), so that strata runs where there is none.
+ * web.c - one transfer by libcurl.
  *
  * The numbers of options and codes are libcurl's binary interface (curl/curl.h), which has
  * not changed since 7.16: options are a base for their kind (0 long, 10000 pointer, 20000
@@ -8,9 +8,9 @@
  */
 #include "facts/web.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <string.h>
+
+#include "facts/web_library.h"
 
 enum {
     OPTION_WRITEDATA = 10001,
@@ -29,52 +29,6 @@ enum {
     STATUS_FAILED = 400,
 };
 
-struct curl {
-    int (*global_init)(long flags);
-    void *(*easy_init)(void);
-    int (*easy_setopt)(void *handle, int option, ...);
-    int (*easy_perform)(void *handle);
-    int (*easy_getinfo)(void *handle, int info, ...);
-    const char *(*easy_strerror)(int code);
-    void (*easy_cleanup)(void *handle);
-};
-
-static int load(struct curl *curl, const char *url, struct error *error)
-{
-    const struct {
-        const char *name;
-        void *place;
-    } functions[] = {
-        {"curl_global_init", &curl->global_init},
-        {"curl_easy_init", &curl->easy_init},
-        {"curl_easy_setopt", &curl->easy_setopt},
-        {"curl_easy_perform", &curl->easy_perform},
-        {"curl_easy_getinfo", &curl->easy_getinfo},
-        {"curl_easy_strerror", &curl->easy_strerror},
-        {"curl_easy_cleanup", &curl->easy_cleanup},
-    };
-    void *handle = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
-
-    if (handle == NULL) {
-        handle = dlopen("libcurl-gnutls.so.4", RTLD_NOW | RTLD_LOCAL);
-    }
-    if (handle == NULL) {
-        return error_set(error, -ENOENT,
-            "cannot get '%s': libcurl.so.4 is not installed: package libcurl4 (Debian, "
-            "Ubuntu) or libcurl",
-            url);
-    }
-    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
-        void *symbol = dlsym(handle, functions[i].name);
-        if (symbol == NULL) {
-            return error_set(error, -ENOENT, "cannot get '%s': libcurl lacks '%s'", url,
-                functions[i].name);
-        }
-        memcpy(functions[i].place, &symbol, sizeof(symbol));
-    }
-    return 0;
-}
-
 /* Returning less than it was given ends the transfer. */
 static size_t take(char *data, size_t size, size_t count, void *place)
 {
@@ -88,7 +42,7 @@ static size_t take(char *data, size_t size, size_t count, void *place)
     return buffer_error(body) == 0 ? bytes : 0;
 }
 
-static int perform(const struct curl *curl, void *handle, const char *url,
+static int perform(const struct web_library *curl, void *handle, const char *url,
     struct buffer *body, struct error *error)
 {
     long status = 0;
@@ -122,8 +76,8 @@ static int perform(const struct curl *curl, void *handle, const char *url,
 
 int web_get(const char *url, struct buffer *body, struct error *error)
 {
-    struct curl curl;
-    int rc = load(&curl, url, error);
+    struct web_library curl;
+    int rc = web_library_load(&curl, url, error);
 
     if (rc != 0) {
         return rc;

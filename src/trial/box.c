@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/descriptor.h"
+#include "trial/kernel_text.h"
 #include "trial/service.h"
 
 enum { CLOSE_TRIES = 100, CLOSE_PAUSE_MS = 20 };
@@ -142,29 +143,15 @@ void box_close(struct box *box)
     }
 }
 
-/* A lone number (key NULL) or the number behind key. */
+/* The number behind key, or the only one when key is "". */
 static bool read_number(
     const struct box *box, const char *name, const char *key, uint64_t *value)
 {
     char path[600];
-    char word[64];
-    unsigned long long number = 0;
-    bool found = false;
 
+    *value = 0;
     (void)snprintf(path, sizeof(path), "%s/%s", box->folder, name);
-    FILE *file = fopen(path, "re");
-    if (file == NULL) {
-        return false;
-    }
-    if (key == NULL) {
-        found = fscanf(file, "%llu", &number) == 1;
-    }
-    while (key != NULL && !found && fscanf(file, "%63s %llu", word, &number) == 2) {
-        found = strcmp(word, key) == 0;
-    }
-    (void)fclose(file);
-    *value = found ? number : 0;
-    return found;
+    return kernel_text_numbers(path, key, value, 1);
 }
 
 struct box_events box_read(const struct box *box)
@@ -177,11 +164,11 @@ struct box_events box_read(const struct box *box)
     if (box->unified) {
         events.known = read_number(box, "memory.events", "max", &events.limit_hits) &&
                        read_number(box, "memory.events", "oom_kill", &events.kills);
-        (void)read_number(box, "memory.peak", NULL, &events.peak_bytes);
+        (void)read_number(box, "memory.peak", "", &events.peak_bytes);
     } else {
-        events.known = read_number(box, "memory.failcnt", NULL, &events.limit_hits) &&
+        events.known = read_number(box, "memory.failcnt", "", &events.limit_hits) &&
                        read_number(box, "memory.oom_control", "oom_kill", &events.kills);
-        (void)read_number(box, "memory.max_usage_in_bytes", NULL, &events.peak_bytes);
+        (void)read_number(box, "memory.max_usage_in_bytes", "", &events.peak_bytes);
     }
     return events;
 }

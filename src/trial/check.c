@@ -44,6 +44,7 @@ double check_rate_bound(const struct check_input *input)
 static void check_answers(const struct load_result *load, struct check_reasons *reasons)
 {
     const uint64_t wrong = load->bad_status + load->bad_body + load->failed;
+    const uint64_t all = load->requests + wrong;
 
     if (!load->complete) {
         add(reasons, "the load did not end as it should: %s", load->why);
@@ -51,10 +52,10 @@ static void check_answers(const struct load_result *load, struct check_reasons *
     if (load->complete && load->requests == 0) {
         add(reasons, "not one request was answered");
     }
-    if ((double)wrong > errors_most * (double)(load->requests + wrong)) {
+    if ((double)wrong > errors_most * (double)all) {
         add(reasons,
             "%llu of %llu answers were wrong: %llu by status, %llu by body, %llu failed",
-            (unsigned long long)wrong, (unsigned long long)(load->requests + wrong),
+            (unsigned long long)wrong, (unsigned long long)all,
             (unsigned long long)load->bad_status, (unsigned long long)load->bad_body,
             (unsigned long long)load->failed);
     }

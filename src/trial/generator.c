@@ -9,6 +9,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/number.h"
 #include "facts/fastcgi.h"
 
 enum {
@@ -30,6 +32,7 @@ enum {
     ANSWER_MOST_BYTES = 4 << 20,
     READ_BYTES = 64 << 10,
     TIMEOUT_SECONDS = 10,
+    PORT_MOST = 65535,
     PREFIX_BYTES = 64,
 };
 
@@ -70,8 +73,7 @@ struct generator {
 static int parse_address(const struct load_request *request, struct address *address)
 {
     char host[64];
-    unsigned port = 80;
-    int used = 0;
+    uint64_t port = 80;
     const char *url = request->url;
 
     *address = (struct address){.is_fastcgi = strncmp(url, "fastcgi://", 10) == 0};
@@ -79,15 +81,19 @@ static int parse_address(const struct load_request *request, struct address *add
         return -EINVAL;
     }
     url += address->is_fastcgi ? 10 : 7;
-    if (sscanf(url, "%63[0-9.]%n", host, &used) != 1) { /* loopback addresses only */
-        return -EINVAL;
+    const size_t host_bytes = strspn(url, "0123456789.");
+    if (strncmp(url, "localhost", 9) == 0) {
+        (void)snprintf(host, sizeof(host), "127.0.0.1");
+        url += 9;
+    } else { /* an address, so that no name is looked up while the load runs */
+        (void)snprintf(host, sizeof(host), "%.*s", (int)host_bytes, url);
+        url += host_bytes;
     }
-    url += used;
     if (*url == ':') {
-        if (sscanf(url, ":%5u%n", &port, &used) != 1 || port == 0 || port > 65535) {
+        url++;
+        if (number_read(&url, 10, &port) != 0 || port == 0 || port > PORT_MOST) {
             return -EINVAL;
         }
-        url += used;
     }
     address->socket.sin_family = AF_INET;
     address->socket.sin_port = htons((uint16_t)port);
@@ -105,7 +111,7 @@ static int parse_address(const struct load_request *request, struct address *add
         return fastcgi_encode(&fastcgi, &address->fastcgi);
     }
     const int bytes = snprintf(address->request, sizeof(address->request),
-        "GET %s HTTP/1.0\r\nHost: %s:%u\r\nConnection: close\r\n\r\n",
+        "GET %s HTTP/1.0\r\nHost: %s:%" PRIu64 "\r\nConnection: close\r\n\r\n",
         *url == '\0' ? "/" : url, host, port);
     address->request_bytes = bytes > 0 ? (size_t)bytes : 0;
     return address->request_bytes < sizeof(address->request) ? 0 : -E2BIG;

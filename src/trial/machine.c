@@ -10,42 +10,19 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "trial/kernel_text.h"
+
 static bool read_stat(struct machine_counters *counters)
 {
-    unsigned long long v[8];
-    FILE *file = fopen("/proc/stat", "re");
+    uint64_t v[8];
 
-    if (file == NULL) {
-        return false;
-    }
-    const int count = fscanf(file, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &v[0],
-        &v[1], &v[2], &v[3], &v[4], &v[5], &v[6], &v[7]);
-    (void)fclose(file);
-    if (count != 8) {
+    if (!kernel_text_numbers("/proc/stat", "cpu", v, 8)) {
         return false;
     }
     counters->busy_ticks = v[0] + v[1] + v[2] + v[5] + v[6];
     counters->idle_ticks = v[3] + v[4];
     counters->steal_ticks = v[7];
     return true;
-}
-
-/* The value behind key at the start of a line; false when there is none. */
-static bool read_key(const char *path, const char *key, uint64_t *value)
-{
-    char name[64];
-    unsigned long long number;
-    bool found = false;
-    FILE *file = fopen(path, "re");
-
-    while (file != NULL && !found && fscanf(file, "%63s %llu", name, &number) == 2) {
-        found = strcmp(name, key) == 0;
-        *value = found ? number : *value;
-    }
-    if (file != NULL) {
-        (void)fclose(file);
-    }
-    return found;
 }
 
 /* The path of the line of /proc/PID/cgroup whose controllers hold cpu, or of version 2. */
@@ -93,7 +70,8 @@ static void read_throttled(int32_t pid, struct machine_counters *counters)
     for (int i = 0; i < 2 && !counters->throttled_known; i++) {
         (void)snprintf(path, sizeof(path), "%s%s/cpu.stat",
             unified ? "/sys/fs/cgroup" : mounts[i], cgroup);
-        counters->throttled_known = read_key(path, "nr_throttled", &counters->throttled);
+        counters->throttled_known =
+            kernel_text_numbers(path, "nr_throttled", &counters->throttled, 1);
     }
 }
 
@@ -104,8 +82,8 @@ struct machine_counters machine_read(int32_t pid)
     uint64_t out = 0;
 
     counters.known = read_stat(&counters);
-    (void)read_key("/proc/vmstat", "pswpin", &in);
-    (void)read_key("/proc/vmstat", "pswpout", &out);
+    (void)kernel_text_numbers("/proc/vmstat", "pswpin", &in, 1);
+    (void)kernel_text_numbers("/proc/vmstat", "pswpout", &out, 1);
     counters.swapped_pages = in + out;
     if (pid > 0) {
         read_throttled(pid, &counters);

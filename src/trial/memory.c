@@ -16,6 +16,7 @@
 #include "facts/collect.h"
 #include "model/known.h"
 #include "model/workers.h"
+#include "trial/kernel_text.h"
 #include "trial/service.h"
 
 const char *const memory_figure_names[MEMORY_FIGURE_COUNT] = {
@@ -76,8 +77,7 @@ static struct fact sum_over(const struct facts *facts, enum process_fact which)
 static uint64_t processor_us_of(int32_t pid)
 {
     char path[64];
-    unsigned long long user = 0;
-    unsigned long long kernel = 0;
+    uint64_t times[2];
 
     (void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
     FILE *file = fopen(path, "re");
@@ -89,12 +89,11 @@ static uint64_t processor_us_of(int32_t pid)
     (void)fclose(file);
     line[bytes] = '\0';
     const char *rest = strrchr(line, ')');
-    if (rest == NULL ||
-        sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user,
-            &kernel) != 2) {
+    /* behind the name: state, then fields 4 to 13 of proc(5) */
+    if (rest == NULL || !kernel_text_fields(rest + 1, 11, times, 2)) {
         return 0;
     }
-    return (user + kernel) * 10000; /* USER_HZ is 100 in every ABI of Linux */
+    return (times[0] + times[1]) * 10000; /* USER_HZ is 100 in every ABI of Linux */
 }
 
 static int compare_pids(const void *a, const void *b)

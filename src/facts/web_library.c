@@ -1,0 +1,45 @@
+/*
+ * web_library.c - libcurl by dlopen(3), so that strata runs where there is none.
+ *
+ * It is never unloaded: its TLS library registers handlers that would then point nowhere.
+ */
+#include "facts/web_library.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+static bool take_symbol(void *library, const char *name, void *place)
+{
+    void *symbol = dlsym(library, name);
+
+    memcpy(place, &symbol, sizeof(symbol));
+    return symbol != NULL;
+}
+
+int web_library_load(struct web_library *curl, const char *url, struct error *error)
+{
+    void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+
+    if (library == NULL) {
+        library = dlopen("libcurl-gnutls.so.4", RTLD_NOW | RTLD_LOCAL);
+    }
+    if (library == NULL) {
+        return error_set(error, -ENOENT,
+            "cannot get '%s': libcurl.so.4 is not installed: package libcurl4 (Debian, "
+            "Ubuntu) or libcurl",
+            url);
+    }
+    if (!take_symbol(library, "curl_global_init", &curl->global_init) ||
+        !take_symbol(library, "curl_easy_init", &curl->easy_init) ||
+        !take_symbol(library, "curl_easy_setopt", &curl->easy_setopt) ||
+        !take_symbol(library, "curl_easy_perform", &curl->easy_perform) ||
+        !take_symbol(library, "curl_easy_getinfo", &curl->easy_getinfo) ||
+        !take_symbol(library, "curl_easy_strerror", &curl->easy_strerror) ||
+        !take_symbol(library, "curl_easy_cleanup", &curl->easy_cleanup)) {
+        return error_set(
+            error, -ENOENT, "cannot get '%s': libcurl lacks a function", url);
+    }
+    return 0;
+}
