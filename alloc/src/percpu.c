@@ -30,6 +30,7 @@
 #include "lock.h"
 #include "os.h"
 #include "publish.h"
+#include "sequence_many.h"
 
 #if STRATA__RSEQ
 #    include <sys/rseq.h>
@@ -240,6 +241,14 @@ void *strata__percpu_refill(unsigned class)
         return NULL;
     }
     /* The lowest address is used first. */
+    void *rest[STRATA__BLOCK_BATCH_MAX];
+    for (size_t i = 1; i < got; i++) {
+        rest[got - 1 - i] = blocks[i];
+    }
+    if (strata__percpu_push_many(strata__percpu_offset, class, rest, got - 1)) {
+        return blocks[0];
+    }
+    /* The thread has come to another CPU, whose table has not room for all. */
     while (got > 1 && strata__percpu_push(strata__percpu_offset, class,
                           blocks[got - 1]) == STRATA__PUSH_DONE) {
         got--;
@@ -259,11 +268,8 @@ void strata__percpu_flush(unsigned class, void *block)
     if (strata__percpu_push(strata__percpu_offset, class, block) == STRATA__PUSH_DONE) {
         return; /* into a new table */
     }
-    size_t batch = strata__block_classes[class].batch;
-    while (count <= batch &&
-           (blocks[count] = strata__percpu_pop(strata__percpu_offset, class)) != NULL) {
-        count++;
-    }
+    count += strata__percpu_pop_many(
+        strata__percpu_offset, class, blocks + 1, strata__block_classes[class].batch);
     strata__central_flush(class, blocks, count);
 }
 

@@ -1,8 +1,8 @@
 /*
- * The two restartable sequences, inline, because they are the fast paths of malloc and
- * free: take a block from this CPU's table, put one there. The kernel restarts a sequence
- * whose thread was preempted, moved or interrupted by a signal before the last store, so
- * that store alone decides (kernel/rseq.c, rseq_ip_fixup).
+ * The restartable sequences, inline, because two of them are the fast paths of malloc and
+ * free: take a block from this CPU's table, put one there (many: sequence_many.h). The
+ * kernel restarts a sequence whose thread was preempted, moved or interrupted by a signal
+ * before the last store, so that store alone decides (kernel/rseq.c, rseq_ip_fixup).
  */
 #ifndef STRATA_SEQUENCE_H
 #define STRATA_SEQUENCE_H
