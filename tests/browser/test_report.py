@@ -110,6 +110,23 @@ class Report(unittest.TestCase):
         page.run("document.querySelector('[data-series=anon]').click()")
         self.assertAlmostEqual(page.run(ink) / before, 1, delta=0.05)
 
+    def test_a_line_far_above_is_shown_when_asked_for(self):
+        """The limit that would press the areas flat is in words, and on when its key is pressed."""
+        pressed = "document.querySelector('[data-series=limit]').getAttribute('aria-pressed')"
+        page = self.page()
+        self.assertEqual(page.run(pressed), "true")
+        with open(self.path["page.html"], encoding="utf-8") as file:
+            text = file.read()
+        self.path["far.html"] = os.path.join(self.home.name, "far.html")
+        with open(self.path["far.html"], "w", encoding="utf-8") as file:
+            file.write(re.sub(r'("id":"limit"[^}]*"values":\[)(\d+)', lambda match: match[1] + match[2] + "0", text))
+        page = self.page("far.html")
+        self.plotted(page)
+        self.assertEqual(page.run(pressed), "false")
+        self.assertIn("limit 1.88 GiB", page.run("document.querySelector('figcaption').textContent"))
+        page.run("document.querySelector('[data-series=limit]').click()")
+        self.assertEqual(page.run(pressed), "true")
+
     def test_keys(self):
         page = self.page()
         self.plotted(page)

@@ -1,6 +1,7 @@
 """Recordings of real programs: a pool whose workers change, and a disk that fills up."""
 import json
 import os
+import random
 import signal
 import sqlite3
 import subprocess
@@ -81,6 +82,26 @@ class Record(unittest.TestCase):
                     "SELECT pid, last_tick FROM subjects WHERE kind='process' ORDER BY id").fetchall()
             self.assertEqual(len(members), 3)
             self.assertEqual({pid for pid, last in members if last is not None}, {int(children[0])})
+
+    def test_damaged_recordings_end_with_a_message(self):
+        """Bytes changed at random, the same in each run: no crash and no hang, whatever is damaged."""
+        chance = random.Random(7)
+        with servers.folder() as home, servers.python_program() as server:
+            good, bad = (os.path.join(home, name) for name in ("good.db", "bad.db"))
+            self.assertEqual(tool.run("record", server.pid, "-o", good, "--every", "200ms", "--for", "3s").returncode, 0)
+            with open(good, "rb") as file:
+                whole = file.read()
+            for _ in range(25):
+                data = bytearray(whole)
+                for _ in range(chance.choice((1, 5, 50))):
+                    place = chance.randrange(len(data) - 8)
+                    data[place:place + 8] = bytes([chance.choice((0, 127, 128, 255))]) * 8
+                with open(bad, "wb") as file:
+                    file.write(data)
+                for words in (("explain", bad), ("report", bad, "--json", "-o", os.path.join(home, "out"))):
+                    done = tool.run(*words)
+                    self.assertIn(done.returncode, (0, 4, 5, 6), done.stderr)
+                    self.assertTrue(done.returncode in (0, 5) or done.stderr.startswith(b"strata: "), done.stderr)
 
     def test_a_full_disk_costs_ticks_and_nothing_else(self):
         """In a mount namespace of its own, on a small tmpfs which is filled, then emptied."""

@@ -11,6 +11,7 @@
   const now = data.recording;
   const plots = [];
   const redraws = [];
+  const FAR = 3;
   const byteSteps = Array.from({ length: 30 }, (_, power) => 65536 * 2 ** power);
   const timeSteps = [1, 5, 10, 30, 60, 300, 600, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 172800, 604800];
   let span = null; // what is zoomed into, seconds; null: all
@@ -40,6 +41,7 @@
   }
 
   function duration(ms) {
+    if (ms > 0 && ms < 1000) return Math.round(ms) + " ms";
     let seconds = Math.round(ms / 1000);
     const parts = [];
     for (const [unit, length] of [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]]) {
@@ -169,7 +171,7 @@
       this.subject = subject;
       this.plot = plot;
       this.marks = marks;
-      this.shown = Object.fromEntries(plot.series.map((one) => [one.id, true]));
+      this.shown = Object.fromEntries(unpack(plot).series.map((one) => [one.id, !this.isFar(one)]));
       this.chart = null;
       this.at = null;
       this.node = this.build();
@@ -199,11 +201,17 @@
         this.box, this.reading, this.legend, table);
     }
 
+    /* A line far above the areas would press them flat: shown when asked for. */
+    isFar(one) {
+      const known = one.values.filter((value) => value !== null);
+      return one.role !== "stack" && known.length > 0 && Math.min(...known) > FAR * this.subject.peak;
+    }
+
     summary() {
       const { times, series } = unpack(this.plot);
       if (this.plot.id === "layers") return count(times.length, "point");
       const all = totals(this.subject).values.filter((value) => value !== null);
-      return all.length === 0 ? "" : "peak " + bytes(this.subject.peak) + ", at the end " + bytes(this.subject.last);
+      return all.length === 0 ? "" : "peak " + bytes(this.subject.peak) + ", at the end " + bytes(this.subject.last) + (this.subject.limit ? ", limit " + bytes(this.subject.limit) : "");
     }
 
     paintKeys() {
