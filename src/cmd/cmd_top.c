@@ -109,6 +109,7 @@ static void put_rows_on_screen(struct top *top)
     const struct watch_moment *moment = &top->rows.moment;
 
     screen->host = moment->overview != NULL ? moment->overview->host : NULL;
+    screen->host_failed = moment->counts.host_failures > 0;
     screen->lines = top->rows.lines;
     screen->count = top->rows.count;
     screen->sort = top->choice.sort;

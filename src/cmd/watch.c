@@ -460,6 +460,9 @@ void watch_stop(struct watch *watch)
         if (!host_ended || !look_ended) {
             return; /* it still uses the watch, until the process ends */
         }
+        /* Their last changes were made under it; checkers of threads do not know the join above. */
+        (void)pthread_mutex_lock(&watch->lock);
+        (void)pthread_mutex_unlock(&watch->lock);
     }
     free_watch(watch);
 }

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/number.h"
 #include "model/known.h"
 #include "present/metrics_fact.h"
 
@@ -70,7 +71,7 @@ static struct fact sum_over_members(const struct facts *members, enum process_fa
         if (!fact_is_known(fact)) {
             return (struct fact){.state = fact->state};
         }
-        sum.value += fact->value;
+        sum.value = number_add(sum.value, fact->value);
     }
     return sum;
 }
@@ -224,8 +225,8 @@ static uint64_t add_up(const struct finding_list *list, size_t index,
         if (number == FINDINGS_COUNT) {
             sum++;
         } else if (finding->predicts) {
-            sum += number == FINDINGS_LOW ? finding->predicted_low_bytes
-                                          : finding->predicted_high_bytes;
+            sum = number_add(sum, number == FINDINGS_LOW ? finding->predicted_low_bytes
+                                                         : finding->predicted_high_bytes);
             *known = true;
         }
     }

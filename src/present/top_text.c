@@ -210,7 +210,9 @@ size_t top_list_height(const struct top_screen *screen)
 static void title_line(struct page *page, const struct top_screen *screen)
 {
     if (screen->host == NULL) {
-        page_put(page, INK_DIM, "reading the host");
+        page_put(page, screen->host_failed ? INK_CRITICAL : INK_DIM,
+            screen->host_failed ? "cannot read the processes of the host; trying again"
+                                : "reading the host");
     } else {
         overview_host_line(page, screen->host);
         if (screen->age_seconds >= 1) {

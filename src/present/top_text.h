@@ -38,6 +38,7 @@ enum top_pane { TOP_PANE_NONE, TOP_PANE_DETAIL, TOP_PANE_HELP };
 /* What is shown; everything is borrowed. */
 struct top_screen {
     const struct facts *host; /* NULL: not read yet */
+    bool host_failed;         /* it was tried to read it, and could not be */
     const struct overview_line *lines;
     size_t count;
     size_t first;    /* the line at the top of the list */

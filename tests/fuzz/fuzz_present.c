@@ -12,8 +12,10 @@
 #include "findings/finding.h"
 #include "present/explain_json.h"
 #include "present/explain_text.h"
+#include "present/metrics.h"
 #include "present/overview_json.h"
 #include "present/overview_text.h"
+#include "present/top_text.h"
 
 enum { STYLE_UTF8 = 1, STYLE_EXACT = 2, STYLE_UNFOLDED = 4, STYLE_WIDE = 8 };
 
@@ -45,6 +47,61 @@ static void render(const struct snapshot *snapshot, const struct finding_list *l
     buffer_release(&buffer);
 }
 
+/* The page of `strata export`, with names of the facts as labels. */
+static void render_metrics(
+    const struct snapshot *snapshot, const struct finding_list *list)
+{
+    const struct facts *facts = snapshot->facts;
+    struct glibc_total glibc = {.arenas = 0};
+    struct metrics_target target = {
+        .labels = {.name = facts->target_name, .pool = "", .unit = ""},
+        .members = facts,
+        .layers = snapshot->layers,
+        .findings = list,
+        .looked = true,
+        .glibc = &glibc};
+    const struct metrics_page page = {.host = facts,
+        .targets = &target,
+        .target_count = facts->target_name != NULL ? 1 : 0,
+        .self = {.version = "0"}};
+    struct buffer buffer;
+
+    for (size_t i = 0; i < facts->process_count; i++) {
+        glibc_total_add(&glibc, &facts->processes[i].glibc);
+    }
+    buffer_init(&buffer);
+    present_metrics(&page, METRICS_OPENMETRICS, &buffer);
+    present_metrics(&page, METRICS_CLASSIC, &buffer);
+    check_text(&buffer, true);
+    buffer_release(&buffer);
+}
+
+static void render_top(const struct snapshot *snapshot, const struct finding_list *list,
+    const struct present_style *style)
+{
+    struct overview_row row = {.snapshot = *snapshot, .list = *list};
+    const struct overview overview = {.host = snapshot->facts, .rows = &row, .count = 1};
+    struct overview_line line;
+    struct top_screen screen = {.host = snapshot->facts,
+        .lines = &line,
+        .count = 1,
+        .filter = "",
+        .pane_text = "",
+        .height = 24};
+    struct buffer buffer;
+    int selected_line;
+
+    overview_lines_fill(&overview, &line);
+    buffer_init(&buffer);
+    for (int sort = 0; sort < TOP_SORT_COUNT; sort++) {
+        top_sort_lines(&line, 1, sort, false);
+        screen.sort = sort;
+        present_top_text(&screen, style, &buffer, &selected_line);
+    }
+    check_text(&buffer, style->utf8);
+    buffer_release(&buffer);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const unsigned choice = size > 0 ? data[0] : 0;
@@ -62,6 +119,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (snapshot_build(&facts, &snapshot) == 0) {
         if (findings_run(&snapshot, &list) == 0) {
             render(&snapshot, &list, &style);
+            render_metrics(&snapshot, &list);
+            render_top(&snapshot, &list, &style);
             finding_list_release(&list);
         }
         snapshot_release(&snapshot);

@@ -197,6 +197,10 @@ static void shows_nothing_when_there_is_nothing(void **state)
     assert_int_equal(count_lines(&buffer), 24);
     assert_non_null(strstr(buffer_text(&buffer), "reading the host"));
     buffer_release(&buffer);
+    screen.host_failed = true;
+    render(&buffer, false, 80, &selected_line);
+    assert_non_null(strstr(buffer_text(&buffer), "cannot read the processes"));
+    buffer_release(&buffer);
 }
 
 /* All escapes in the text are inks of the page: a name brings none of its own. */
