@@ -16,6 +16,12 @@ void amounts_add(struct amounts *amounts, enum part_kind kind, uint64_t bytes)
     amounts->bytes[kind] += bytes < room ? bytes : room;
 }
 
+uint64_t amounts_share_of(uint64_t bytes, double share)
+{
+    return (uint64_t)((double)(bytes < AMOUNTS_MAX_BYTES ? bytes : AMOUNTS_MAX_BYTES) *
+                      share);
+}
+
 void amounts_add_estimate(struct amounts *amounts, enum part_kind kind, uint64_t bytes)
 {
     amounts_add(amounts, kind, bytes);

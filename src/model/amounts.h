@@ -26,6 +26,9 @@ void amounts_add(struct amounts *amounts, enum part_kind kind, uint64_t bytes);
 /* The same for a number that rests on exclusion or proportion. */
 void amounts_add_estimate(struct amounts *amounts, enum part_kind kind, uint64_t bytes);
 
+/* share, from 0 to 1, of bytes, which are cut to AMOUNTS_MAX_BYTES. */
+uint64_t amounts_share_of(uint64_t bytes, double share);
+
 /* Takes at most bytes off a part; returns how much was taken. */
 uint64_t amounts_take(struct amounts *amounts, enum part_kind kind, uint64_t bytes);
 

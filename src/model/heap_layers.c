@@ -200,14 +200,17 @@ static const char *glibc_source(
 static const char *source_text(struct region *region, const struct process_facts *process,
     const char *glibc, const struct zend_sums *zend)
 {
-    if (glibc == NULL && zend->heaps == 0) {
-        return strata_layers_source(region, process);
-    }
+    const char *strata = state_is_known(process->strata.state)
+                             ? strata_layers_source(region, process)
+                             : NULL;
+    const char *first = strata != NULL ? strata : "";
+    const char *comma = strata != NULL && glibc != NULL ? "; " : "";
+
     if (zend->heaps == 0) {
-        return glibc;
+        return region_printf(region, "%s%s%s", first, comma, glibc != NULL ? glibc : "");
     }
-    return region_printf(region, "%s%sPHP %s: %zu heap%s", glibc != NULL ? glibc : "",
-        glibc != NULL ? "; " : "",
+    return region_printf(region, "%s%s%s%sPHP %s: %zu heap%s", first, comma,
+        glibc != NULL ? glibc : "", strata != NULL || glibc != NULL ? "; " : "",
         process->zend.version != NULL ? process->zend.version : "of unknown version",
         zend->heaps, zend->heaps == 1 ? "" : "s");
 }

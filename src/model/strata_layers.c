@@ -41,12 +41,6 @@ const char *strata_layers_source(
         process->strata.shared ? ", shared with readers" : "");
 }
 
-/* The bound keeps what is no size of memory inside the range of integers. */
-static uint64_t share_of(uint64_t bytes, double share)
-{
-    return (uint64_t)((double)number_smaller(bytes, AMOUNTS_MAX_BYTES) * share);
-}
-
 void strata_layers_split(const struct process_facts *process, struct amounts *resident)
 {
     const struct strata_facts *facts = &process->strata;
@@ -61,8 +55,9 @@ void strata_layers_split(const struct process_facts *process, struct amounts *re
     /* Of a proportional share, the same proportion is free. */
     const double share = here < seen ? (double)here / (double)seen : 1.0;
     amounts_add(resident, PART_STRATA_FREE,
-        amounts_take(
-            resident, PART_STRATA_IN_USE, share_of(facts->free_resident_bytes, share)));
+        amounts_take(resident, PART_STRATA_IN_USE,
+            amounts_share_of(facts->free_resident_bytes, share)));
     amounts_add(resident, PART_STRATA_CACHED,
-        amounts_take(resident, PART_STRATA_IN_USE, share_of(facts->cached_bytes, share)));
+        amounts_take(
+            resident, PART_STRATA_IN_USE, amounts_share_of(facts->cached_bytes, share)));
 }

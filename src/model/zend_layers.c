@@ -81,12 +81,6 @@ void zend_layers_add(const struct process_facts *process, struct heap_amounts *a
     }
 }
 
-/* The bound keeps what is no size of memory inside the range of integers. */
-static uint64_t share_of(uint64_t bytes, double share)
-{
-    return (uint64_t)((double)number_smaller(bytes, AMOUNTS_MAX_BYTES) * share);
-}
-
 void zend_layers_split(const struct process_facts *process, struct amounts *resident)
 {
     const uint64_t chunks = resident->bytes[PART_ZEND_CHUNKS];
@@ -109,9 +103,9 @@ void zend_layers_split(const struct process_facts *process, struct amounts *resi
     /* Of a proportional share, the same proportion is free. */
     double share = chunks < chunk_bytes ? (double)chunks / (double)chunk_bytes : 1.0;
     amounts_add(resident, PART_ZEND_FREE_PAGES,
-        amounts_take(resident, PART_ZEND_CHUNKS, share_of(free_bytes, share)));
+        amounts_take(resident, PART_ZEND_CHUNKS, amounts_share_of(free_bytes, share)));
     amounts_add(resident, PART_ZEND_CACHED,
-        amounts_take(resident, PART_ZEND_CHUNKS, share_of(cached_bytes, share)));
+        amounts_take(resident, PART_ZEND_CHUNKS, amounts_share_of(cached_bytes, share)));
 }
 
 int zend_layers_tracked(struct region *region, const struct process_facts *process,
