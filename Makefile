@@ -87,6 +87,7 @@ test-preload:
 
 # The tests, and what takes too long or downloads too much for them.
 check-all: test tidy test-preload test-matrix test-packages test-aarch64 test-kernel
+	tools/check-abi
 	FUZZ_SECONDS=20 tools/run-fuzz
 
 # What a night is for: long fuzzing, an hour of random operations, figures beside others'.
