@@ -20,7 +20,9 @@ enum {
     PATH_BYTES = 4096
 };
 
-static const char *const libraries = "/usr/lib/x86_64-linux-gnu";
+/* Where distributions keep libraries. */
+static const char *const folders[] = {
+    "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"};
 
 /* thread_cache 0 is the case before: every view costs a thread, as in the published one at its peaks. */
 static const struct way_row {
@@ -51,9 +53,9 @@ static bool find_ours(char *path, size_t bytes)
 {
     static const char *const places[] = {
         "/../../../lib/x86_64-linux-gnu/libstrata-malloc.so",
+        "/../../../lib/aarch64-linux-gnu/libstrata-malloc.so",
         "/../../../lib/libstrata-malloc.so",
         "/../../../alloc/libstrata-malloc.so",
-        "/../../../alloc/src/libstrata-malloc.so",
     };
     char folder[PATH_BYTES / 2];
     const ssize_t length = readlink("/proc/self/exe", folder, sizeof(folder) - 1);
@@ -77,8 +79,13 @@ static bool find_library(enum way way, char *path, size_t bytes)
     if (way == WAY_STRATA) {
         return find_ours(path, bytes);
     }
-    (void)snprintf(path, bytes, "%s/%s", libraries, rows[way].library);
-    return access(path, R_OK) == 0;
+    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+        (void)snprintf(path, bytes, "%s/%s", folders[i], rows[way].library);
+        if (access(path, R_OK) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Threads of connections end a moment after their clients. */
