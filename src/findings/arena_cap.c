@@ -43,9 +43,9 @@
 static const double HOLES_LEAST = 0.50;
 static const double HOLES_MOST = 1.16;
 static const double TOPS_LEAST = 0.85;
-static const double TOPS_MOST = 1.35;
-static const double TRIMMED_LEAST = 0.58;
-static const double TRIMMED_MOST = 1.12;
+static const double TOPS_MOST = 1.25;
+static const double TRIMMED_LEAST = 0.50;
+static const double TRIMMED_MOST = 1.05;
 static const double CROWDED_MOST = 0.60;
 
 /* Twice the largest dynamic mmap_threshold (malloc/malloc.c): for an unknown one. */
