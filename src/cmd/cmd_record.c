@@ -130,6 +130,11 @@ static void tell_json(const struct options *options, const struct recorder_state
     buffer_append_char(buffer, '\n');
 }
 
+static const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 static void tell_text(const struct options *options, const struct recorder_state *state,
     const struct record_outcome *outcome, struct buffer *buffer)
 {
@@ -138,8 +143,9 @@ static void tell_text(const struct options *options, const struct recorder_state
                                : (double)outcome->cpu_us / (double)outcome->elapsed_ms /
                                      PERCENT_OF_US_PER_MS;
 
-    buffer_printf(buffer, "%s: %llu ticks and %llu captures in %s, %s\n", options->output,
-        (unsigned long long)state->ticks, (unsigned long long)state->captures,
+    buffer_printf(buffer, "%s: %llu tick%s and %llu capture%s in %s, %s\n",
+        options->output, (unsigned long long)state->ticks, plural(state->ticks),
+        (unsigned long long)state->captures, plural(state->captures),
         quantity_seconds(outcome->elapsed_ms / 1000).text,
         quantity_bytes(state->file_bytes, false).text);
     if (state->ticks_lost > 0) {

@@ -168,7 +168,7 @@ static void show_progress(struct loop *loop)
         members += loop->session->targets[i].members;
     }
     const int bytes = snprintf(line, sizeof(line),
-        "\r\033[K%s  %zu processes  %llu ticks  %llu captures  %s  cpu %.2f %%",
+        "\r\033[K%s  processes %zu  ticks %llu  captures %llu  %s  cpu %.2f %%",
         quantity_seconds((uint64_t)(elapsed_ms / MS_PER_SECOND)).text, members,
         (unsigned long long)state.ticks, (unsigned long long)state.captures,
         quantity_bytes(state.file_bytes, false).text,

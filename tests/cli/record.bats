@@ -27,7 +27,7 @@ has_ticks() {
 @test "ticks, one capture, and what it took" {
     start_quiet
     recorded 0 "$pid" --for 1s
-    has "$output" "ticks and 1 captures"
+    has "$output" "ticks and 1 capture in"
     has "$output" "% of one processor"
     at_least "$(count ticks)" 2
     [ "$(stat -c %a r.db)" = 600 ]
@@ -246,4 +246,15 @@ db.commit()
 PYTHON
     expect 4 "$STRATA" explain r.db nobody
     lacks "$errors" $'\e'
+}
+
+@test "a line of progress on a terminal, and only there" {
+    start_quiet
+    output=$(python3 "$BATS_TEST_DIRNAME/on_terminal.py" "$STRATA" record "$pid" -o r.db --every 200ms --for 1s)
+    has "$output" "processes 1  ticks 1  captures 1"
+    has "$output" "of one processor"
+    rm r.db
+    recorded 0 "$pid" --for 1s
+    lacks "$errors$output" "processes"
+    [ -z "$errors" ]
 }
