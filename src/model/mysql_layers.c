@@ -122,6 +122,14 @@ static void add_events(const struct mysql_facts *mysql, struct amounts *tracked)
     }
 }
 
+/* Where the log is a mapped file (11.x), its size takes the place of the buffers' size. */
+static uint64_t log_buffers_of(const struct mysql_facts *mysql)
+{
+    return value_of(mysql, MYSQL_FACT_LOG_MAPPED) != 0
+               ? 0
+               : product_of(mysql, LOG_BUFFERS_OF_MARIADB, MYSQL_FACT_LOG_BUFFER_BYTES);
+}
+
 /* Memory_used by what the configuration says of the large parts; the rest is one part. */
 static void add_counter(const struct mysql_facts *mysql, struct amounts *tracked)
 {
@@ -132,8 +140,7 @@ static void add_counter(const struct mysql_facts *mysql, struct amounts *tracked
         {PART_MYSQL_POOL, value_of(mysql, MYSQL_FACT_POOL_BYTES)},
         {PART_MYSQL_KEY_BUFFER, value_of(mysql, MYSQL_FACT_KEY_BUFFER_BYTES)},
         {PART_MYSQL_ARIA_CACHE, value_of(mysql, MYSQL_FACT_ARIA_CACHE_BYTES)},
-        {PART_MYSQL_LOG_BUFFER,
-            product_of(mysql, LOG_BUFFERS_OF_MARIADB, MYSQL_FACT_LOG_BUFFER_BYTES)},
+        {PART_MYSQL_LOG_BUFFER, log_buffers_of(mysql)},
         {PART_MYSQL_QUERY_CACHE, value_of(mysql, MYSQL_FACT_QUERY_CACHE_BYTES)},
     };
     uint64_t left = value_of(mysql, MYSQL_FACT_MEMORY_USED);

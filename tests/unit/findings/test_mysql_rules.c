@@ -115,6 +115,16 @@ static void memory_used_is_divided(void **state)
     assert_int_equal(layer_part_bytes(tracked, "mysql-other"), 250 * MIB);
 }
 
+static void a_mapped_log_has_no_buffers(void **state)
+{
+    struct fixture *fixture = *state;
+
+    set(fixture, MYSQL_FACT_LOG_BUFFER_BYTES, 16 * MIB);
+    assert_int_equal(view_of(fixture).outside_bytes, 160 * MIB);
+    set(fixture, MYSQL_FACT_LOG_MAPPED, 1);
+    assert_int_equal(view_of(fixture).outside_bytes, 128 * MIB);
+}
+
 static void schema_adds_only_what_memory_used_has_not(void **state)
 {
     struct fixture *fixture = *state;
@@ -335,6 +345,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(memory_used_is_divided),
+        CASE(a_mapped_log_has_no_buffers),
         CASE(schema_adds_only_what_memory_used_has_not),
         CASE(mysql_is_the_sum_of_its_instruments),
         CASE(a_pool_inside_malloc_is_not_outside),
