@@ -93,6 +93,21 @@ static void a_long_tail_is_near_the_binomial(void **state)
     }
 }
 
+/* 1 heavy of 20 in 99 light of 1: m 1.19, s 19 sqrt(0.0099), g 0.98 / sqrt(0.0099). */
+static void the_third_term_by_hand(void **state)
+{
+    uint64_t samples[100];
+
+    (void)state;
+    for (size_t i = 0; i < 100; i++) {
+        samples[i] = i == 0 ? 20 : 1;
+    }
+    const struct distribution d = distribution_of(samples, 100);
+    assert_true(fabs(d.skewness - 9.8494) < 0.001);
+    /* 119 + 1.89048 x (1.644854 x 10 + 9.8494 x 0.284257) */
+    assert_true(fabs(distribution_sum_p95(&d, 100) - 155.388) < 0.01);
+}
+
 static void the_sum_grows_with_workers(void **state)
 {
     uint64_t samples[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 400};
@@ -116,6 +131,7 @@ int main(void)
         cmocka_unit_test(quantiles_are_nearest_ranks),
         cmocka_unit_test(equal_workers_sum_exactly),
         cmocka_unit_test(a_long_tail_is_near_the_binomial),
+        cmocka_unit_test(the_third_term_by_hand),
         cmocka_unit_test(the_sum_grows_with_workers),
     };
 
