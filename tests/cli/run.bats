@@ -165,3 +165,12 @@ END
     [ "$code" -eq 9 ]
     grep -q got out
 }
+
+@test "strata-malloc(7) tells every option that the library knows, and no other" {
+    listed=$(STRATA_HELP=1 LD_PRELOAD=${STRATA%/src/cmd/strata}/alloc/libstrata-malloc.so /bin/true 2>&1 |
+        sed -n 's/^\(STRATA_[A-Z_]*\)=.*/\1/p' | sort)
+    described=$(sed -n 's/^\*\(STRATA_[A-Z_]*\)\*=.*/\1/p' "$BATS_TEST_DIRNAME/../../docs/man/strata-malloc.7.scd" |
+        grep -v '^STRATA_HELP$' | sort)
+    [ -n "$listed" ]
+    [ "$listed" = "$described" ]
+}
