@@ -282,6 +282,7 @@ static uint64_t fingerprint(const uint16_t *counts)
     return hash;
 }
 
+/* They are written to: NOLINTNEXTLINE(readability-non-const-parameter) */
 static void empty_table(struct strata__slots *table, uint16_t *counts)
 {
     for (unsigned i = 0; i < STRATA__BLOCK_CLASSES; i++) {

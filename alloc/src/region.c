@@ -130,9 +130,7 @@ int strata__region_renew(void)
         return 0;
     }
     region.generation++;
-    if (region.mode == STRATA__REGION_PRIVATE) {
-        fill();
-    } else if (attach() == 0) {
+    if (region.mode == STRATA__REGION_PRIVATE || attach() == 0) {
         fill();
     } else {
         /* As many pages of our own, for good. */

@@ -64,17 +64,20 @@ void strata__region_huge_set(unsigned slot, const void *address, size_t bytes);
 void strata__region_huge_drop(unsigned slot);
 
 /* A group is written between begin and end, by whoever has the lock of its figures. */
+/* It is written to: NOLINTNEXTLINE(readability-non-const-parameter) */
 static inline void strata__region_begin(uint32_t *sequence)
 {
     __atomic_store_n(sequence, (*sequence + 1) | 1, __ATOMIC_RELAXED);
 }
 
 /* Not seen before the odd sequence is: a fence would do, but thread sanitizers know none. */
+/* It is written to: NOLINTNEXTLINE(readability-non-const-parameter) */
 static inline void strata__region_set(uint64_t *field, uint64_t value)
 {
     __atomic_store_n(field, value, __ATOMIC_RELEASE);
 }
 
+/* It is written to: NOLINTNEXTLINE(readability-non-const-parameter) */
 static inline void strata__region_end(uint32_t *sequence)
 {
     __atomic_store_n(sequence, *sequence + 1, __ATOMIC_RELEASE);

@@ -56,13 +56,17 @@ static int segment_id(void)
     int id = -1;
     assert_non_null(maps);
     while (fgets(line, sizeof(line), maps) != NULL) {
-        unsigned long start = 0;
-        unsigned long inode = 0;
-        if (strstr(line, "/SYSV5354") != NULL &&
-            sscanf(line, "%lx-%*x %*s %*s %*s %lu", &start, &inode) == 2 &&
-            start == (uintptr_t)&strata__shared.region) {
-            id = (int)inode;
+        char *field = line;
+        if (strstr(line, "/SYSV5354") == NULL ||
+            strtoul(line, NULL, 16) != (uintptr_t)&strata__shared.region) {
+            continue;
         }
+        for (int skipped = 0; skipped < 4; skipped++) {
+            field = strchr(field, ' ');
+            assert_non_null(field);
+            field += strspn(field, " ");
+        }
+        id = (int)strtoul(field, NULL, 10);
     }
     (void)fclose(maps);
     return id;

@@ -97,9 +97,12 @@ static int add_large(const struct strata_region *copy, struct strata_facts *sums
         large->huge_asked_bytes, large->tail_bytes, units->mapped_bytes,
         units->free_bytes, units->dirty_bytes, mixed->touched_bytes};
 
-    if (!is_bounded(numbers, sizeof(numbers) / sizeof(numbers[0]))) {
+    if (!is_bounded(numbers, sizeof(numbers) / sizeof(numbers[0])) ||
+        mixed->units > ADDRESS_SPACE_BYTES / SLAB_BYTES) {
         return -EINVAL;
     }
+    sums->mixed_bytes = mixed->units * SLAB_BYTES;
+    sums->mixed_touched_bytes = mixed->touched_bytes;
     sums->large_bytes = large->large_bytes;
     sums->large_blocks = large->large_blocks;
     sums->huge_bytes = large->huge_bytes;

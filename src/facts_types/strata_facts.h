@@ -72,7 +72,9 @@ struct strata_facts {
     uint64_t large_blocks;
     uint64_t huge_bytes; /* a mapping for each */
     uint64_t huge_blocks;
-    uint64_t large_asked_bytes;  /* what the program asked for, of large and huge */
+    uint64_t large_asked_bytes; /* what the program asked for, of large and huge */
+    uint64_t mixed_bytes;       /* units that small blocks of all classes share */
+    uint64_t mixed_touched_bytes;
     uint64_t span_free_bytes;    /* spans of whole units that nobody uses: part of free */
     uint64_t span_touched_bytes; /* pages of these that may be resident */
     uint64_t slab_tail_bytes;    /* behind the last block of each slab */

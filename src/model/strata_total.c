@@ -1,8 +1,9 @@
 /*
  * strata_total.c - the figures of strata's malloc by kind of memory.
  *
- * Regions consist of slabs (64 KiB each), large blocks with the ends of their last units, and
- * free spans; what is no slab and no free span is large. So the kinds sum to held.
+ * Regions consist of slabs (64 KiB each), units that all small blocks share, large blocks
+ * with the ends of their last units, and free spans; what is none of the others is large. So
+ * the kinds sum to held.
  */
 #include "model/strata_total.h"
 
@@ -57,6 +58,8 @@ static struct strata_kind small_of(
             number_add(total->sampled_requests, class->sampled_requests);
     }
     small.held_bytes = slabs <= UINT64_MAX / SLAB_BYTES ? slabs * SLAB_BYTES : UINT64_MAX;
+    small.held_bytes = number_add(small.held_bytes, facts->mixed_bytes);
+    small.touched_bytes = number_add(small.touched_bytes, facts->mixed_touched_bytes);
     finish(&small);
     return small;
 }

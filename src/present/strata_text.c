@@ -64,7 +64,8 @@ static void class_row(struct page *page, const struct strata_class_facts *class)
         .touched_bytes = class->touched_bytes};
     char name[TEXT_BYTES];
 
-    if (class->slabs > 0) {
+    /* Sparse slabs become units of all sizes: their memory is in no row, their blocks are. */
+    if (class->slabs > 0 || class->in_use_blocks > 0) {
         (void)snprintf(name, sizeof(name), "  %" PRIu64 " bytes", class->block_bytes);
         row(page, INK_DIM, name, &kind);
     }

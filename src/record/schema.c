@@ -311,6 +311,8 @@ static const struct schema_field strata_facts_fields[] = {
     U64(strata_facts, huge_bytes),
     U64(strata_facts, huge_blocks),
     U64(strata_facts, large_asked_bytes),
+    U64(strata_facts, mixed_bytes),
+    U64(strata_facts, mixed_touched_bytes),
     U64(strata_facts, span_free_bytes),
     U64(strata_facts, span_touched_bytes),
     U64(strata_facts, slab_tail_bytes),

@@ -85,6 +85,9 @@ static void fill_region(struct strata_region *region)
         .free_bytes = STRATA_IMAGE_HEAP_BYTES - 4 * 65536,
         .dirty_bytes = 3 * PAGE,
         .peak_used_bytes = 10 * 65536};
+    region->mixed = (struct strata_layout_mixed){
+        .units = 1, .free_bytes = 65216, .touched_bytes = 2 * PAGE};
+    region->mixed.out_blocks[4] = 5;
     region->large = (struct strata_layout_large){.large_bytes = 18 * PAGE,
         .large_blocks = 1,
         .large_asked_bytes = 70000,

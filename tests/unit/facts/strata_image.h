@@ -15,7 +15,8 @@ enum { STRATA_IMAGE_HEAP_BYTES = 4 << 20 };
 
 /*
  * The region and its directory at base, then a heap of which all pages are present. The
- * figures are of one class of 64 bytes with 2 slabs, 1,000 blocks in use and 10 with a CPU; a
+ * figures are of one class of 64 bytes with 2 slabs, 1,000 blocks in use, 5 more in a unit
+ * that all classes share, and 10 with a CPU; a
  * large block of 70,000 bytes; a thread with one tag.
  */
 struct strata_image {

@@ -26,18 +26,19 @@ static void reads_every_figure(void **state)
         strata_image_open(&image, shared != 0);
         const struct strata_facts *facts = read_image();
         assert_int_equal(facts->state, FACT_OK);
-        assert_int_equal(facts->in_use_bytes, 1000 * 64 + 18 * 4096);
-        assert_int_equal(facts->in_use_blocks, 1001);
+        assert_int_equal(facts->in_use_bytes, 1005 * 64 + 18 * 4096);
+        assert_int_equal(facts->in_use_blocks, 1006);
         assert_int_equal(facts->cached_bytes, 10 * 64);
         assert_int_equal(facts->held_bytes, STRATA_IMAGE_HEAP_BYTES);
         assert_int_equal(facts->free_bytes,
             facts->held_bytes - facts->in_use_bytes - facts->cached_bytes);
-        assert_int_equal(facts->touched_bytes, (17 + 3 + 18 + 1) * 4096);
+        assert_int_equal(facts->touched_bytes, (17 + 3 + 18 + 1 + 2) * 4096);
         assert_int_equal(facts->slab_tail_bytes, 0);
+        assert_int_equal(facts->mixed_bytes, 65536);
         assert_int_equal(facts->large_asked_bytes, 70000);
         assert_int_equal(facts->purged_bytes, 4096);
         assert_int_equal(facts->class_count, 41);
-        assert_int_equal(facts->classes[4].in_use_blocks, 1000);
+        assert_int_equal(facts->classes[4].in_use_blocks, 1005);
         assert_int_equal(facts->classes[4].cached_blocks, 10);
         assert_int_equal(facts->classes[4].peak_blocks, 1500);
         assert_int_equal(facts->thread_count, 1);
@@ -135,12 +136,14 @@ static void refuses_what_cannot_be(void **state)
         {offsetof(struct strata_region, bytes), UINT32_MAX, 4},
         {offsetof(struct strata_region, classes[4].slabs), UINT64_MAX / 1024 + 2, 8},
         {offsetof(struct strata_region, classes[4].free_blocks), 2049, 8},
-        {offsetof(struct strata_region, classes[4].free_blocks), 2039, 8},
+        {offsetof(struct strata_region, classes[4].free_blocks), 2044, 8},
         {offsetof(struct strata_region, classes[4].block_bytes), 65, 4},
         {offsetof(struct strata_region, classes[4].slab_blocks), UINT32_MAX, 4},
         {offsetof(struct strata_region, classes[4].touched_bytes), UINT64_MAX, 8},
         {offsetof(struct strata_region, units.mapped_bytes), UINT64_MAX, 8},
         {offsetof(struct strata_region, units.mapped_bytes), 4096, 8},
+        {offsetof(struct strata_region, mixed.units), UINT64_MAX / 65536 + 2, 8},
+        {offsetof(struct strata_region, mixed.out_blocks[4]), UINT64_MAX, 8},
         {offsetof(struct strata_region, large.large_bytes), UINT64_MAX - 5, 8},
         {offsetof(struct strata_region, threads[0].thread_id), UINT32_MAX, 4},
         {offsetof(struct strata_region, records[0].thread), 1, 2},

@@ -277,6 +277,8 @@ static void take_strata(
     strata->huge_bytes = take_amount(source);
     strata->huge_blocks = take(source, 1);
     strata->large_asked_bytes = take_amount(source);
+    strata->mixed_bytes = take_amount(source);
+    strata->mixed_touched_bytes = take_amount(source);
     strata->span_free_bytes = take_amount(source);
     strata->span_touched_bytes = take_amount(source);
     strata->slab_tail_bytes = take_amount(source);
