@@ -184,6 +184,7 @@ static void unit_add(struct strata__mixed *unit)
     strata__unitmap_set(unit->start, strata__entry(STRATA__KIND_MIXED, unit));
 }
 
+/* It is written to: NOLINTNEXTLINE(readability-non-const-parameter) */
 static void unit_init(struct strata__mixed *unit, char *start, uint16_t touched)
 {
     *unit = (struct strata__mixed){.start = start,
@@ -630,29 +631,42 @@ void strata__mixed_get_stats(struct strata__mixed_stats *stats)
     strata__lock_drop(&mixed.lock);
 }
 
+/* A block begins at a granule: it is counted, and its end returned. */
+static unsigned check_block(
+    const struct strata__mixed *unit, unsigned at, size_t *out_blocks)
+{
+    const char *address = unit->start + at * STRATA__GRANULE_BYTES;
+    unsigned class =
+        strata__mixed_class(strata__entry(STRATA__KIND_MIXED, unit), address);
+    STRATA__BUG_IF(class >= STRATA__BLOCK_CLASSES);
+    unsigned end = at + granules_of(class);
+    STRATA__BUG_IF(next_granule(unit->free_bits, at, 0) < end);
+    out_blocks[class - STRATA__SLAB_CLASSES]++;
+    return end;
+}
+
 /* Walks the blocks by their cells, and the free runs between them by their bits. */
-static void check_unit(const struct strata__mixed *unit, size_t *out_blocks)
+static void check_granules(const struct strata__mixed *unit, size_t *out_blocks)
 {
     unsigned free = 0;
     unsigned longest = 0;
     for (unsigned at = 0; at < STRATA__GRANULES;) {
-        const char *address = unit->start + at * STRATA__GRANULE_BYTES;
         unsigned end = next_granule(unit->free_bits, at, UINT64_MAX);
         if (end > at) {
             free += end - at;
             longest = end - at > longest ? end - at : longest;
             STRATA__BUG_IF(unit->first > at);
         } else {
-            unsigned class =
-                strata__mixed_class(strata__entry(STRATA__KIND_MIXED, unit), address);
-            STRATA__BUG_IF(class >= STRATA__BLOCK_CLASSES);
-            end = at + granules_of(class);
-            STRATA__BUG_IF(next_granule(unit->free_bits, at, 0) < end);
-            out_blocks[class - STRATA__SLAB_CLASSES]++;
+            end = check_block(unit, at, out_blocks);
         }
         at = end;
     }
     STRATA__BUG_IF(free != unit->free_granules || longest > unit->longest);
+}
+
+static void check_unit(const struct strata__mixed *unit, size_t *out_blocks)
+{
+    check_granules(unit, out_blocks);
     STRATA__BUG_IF(bin_of(unit->longest) != unit->bin);
     STRATA__BUG_IF((unit->idle & ~unit->touched) != 0);
     STRATA__BUG_IF(

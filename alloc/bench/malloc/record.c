@@ -199,6 +199,7 @@ static void note_resize(const void *old, void *start, size_t bytes)
     }
 }
 
+/* Names of parameters are ours: NOLINTBEGIN(readability-inconsistent-declaration-parameter-name) */
 EXPORT void *malloc(size_t bytes)
 {
     lock();
@@ -272,3 +273,4 @@ EXPORT size_t malloc_usable_size(void *block)
 {
     return block == NULL ? 0 : libc_usable_size(block);
 }
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */
