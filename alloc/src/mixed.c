@@ -645,28 +645,34 @@ static unsigned check_block(
     return end;
 }
 
+/* What a walk finds of free runs. */
+struct runs {
+    unsigned free, longest, first;
+};
+
 /* Walks the blocks by their cells, and the free runs between them by their bits. */
-static void check_granules(const struct strata__mixed *unit, size_t *out_blocks)
+static struct runs walk_unit(const struct strata__mixed *unit, size_t *out_blocks)
 {
-    unsigned free = 0;
-    unsigned longest = 0;
+    struct runs runs = {.first = STRATA__GRANULES};
     for (unsigned at = 0; at < STRATA__GRANULES;) {
         unsigned end = next_granule(unit->free_bits, at, UINT64_MAX);
-        if (end > at) {
-            free += end - at;
-            longest = end - at > longest ? end - at : longest;
-            STRATA__BUG_IF(unit->first > at);
-        } else {
+        if (end == at) {
             end = check_block(unit, at, out_blocks);
+        } else {
+            runs.free += end - at;
+            runs.longest = end - at > runs.longest ? end - at : runs.longest;
+            runs.first = at < runs.first ? at : runs.first;
         }
         at = end;
     }
-    STRATA__BUG_IF(free != unit->free_granules || longest > unit->longest);
+    return runs;
 }
 
 static void check_unit(const struct strata__mixed *unit, size_t *out_blocks)
 {
-    check_granules(unit, out_blocks);
+    struct runs runs = walk_unit(unit, out_blocks);
+    STRATA__BUG_IF(runs.free != unit->free_granules || runs.longest > unit->longest);
+    STRATA__BUG_IF(runs.first < unit->first);
     STRATA__BUG_IF(bin_of(unit->longest) != unit->bin);
     STRATA__BUG_IF((unit->idle & ~unit->touched) != 0);
     STRATA__BUG_IF(
