@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "record/database.h"
@@ -27,9 +28,14 @@ bool recording_looks_like(const char *path)
 {
     static const char magic[] = "SQLite format 3";
     char text[sizeof(magic)];
+    struct stat status;
     bool answer = false;
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
+    /* What is read of a pipe is gone for whoever wants it. */
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) {
+        return false;
+    }
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor >= 0) {
         answer = read(descriptor, text, sizeof(text)) == (ssize_t)sizeof(text) &&
                  memcmp(text, magic, sizeof(magic)) == 0;
