@@ -175,7 +175,7 @@ static void accept_client(struct worker *worker)
     if (epoll_ctl(worker->poll, EPOLL_CTL_ADD, client, &event) != 0) {
         give_back(worker, coroutine);
     }
-}
+} /* NOLINT(clang-analyzer-unix.Malloc): epoll has it until it is read */
 
 static void read_client(struct worker *worker, struct coroutine *coroutine)
 {

@@ -73,13 +73,15 @@ static void cut_anywhere_it_is_refused(void **state)
 
 static void what_is_no_matrix_is_refused(void **state)
 {
+    static const char unlisted[] =
+        "{\"status\":\"success\",\"data\":{\"resultType\":\"matrix\",\"result\":"
+        "[{\"metric\":{},\"values\":7}]}}";
     static const char *const texts[] = {"[]", "{}", "7", "<html></html>",
         "{\"status\":\"success\"}",
         "{\"status\":\"success\",\"data\":{\"resultType\":\"vector\",\"result\":[]}}",
         "{\"status\":\"success\",\"data\":{\"resultType\":\"matrix\",\"result\":{}}}",
         "{\"status\":\"success\",\"data\":{\"resultType\":\"matrix\",\"result\":[7]}}",
-        "{\"status\":\"success\",\"data\":{\"resultType\":\"matrix\",\"result\":"
-        "[{\"metric\":{},\"values\":7}]}}"};
+        unlisted};
 
     (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
