@@ -7,7 +7,7 @@
  * without a cache. Left are two small effects against each other: threads that stay lie more
  * evenly on arenas, and each keeps a cache of blocks. Measured (labs/mysql-churn, 16 clients,
  * 8 pairs of runs): from -9 to +15 % of what arenas retain, +3 on the average, so the range
- * is that. It was drawn around these; of the pairs that followed, 13 of 16 lay within.
+ * is that. It was drawn around these; not all pairs that followed lay within.
  */
 #include "findings/mysql.h"
 
