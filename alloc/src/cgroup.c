@@ -49,14 +49,20 @@ static ssize_t read_file(const char *path, char content[FILE_MAX])
     return got < 0 ? -1 : (ssize_t)length;
 }
 
-static ssize_t read_in(const char *folder, const char *name, char content[FILE_MAX])
+void strata__cgroup_file(
+    const char *folder, const char *name, char path[STRATA__CGROUP_PATH_MAX])
 {
-    char path[STRATA__CGROUP_PATH_MAX];
     struct strata__text text;
-    strata__text_init(&text, path, sizeof(path));
+    strata__text_init(&text, path, STRATA__CGROUP_PATH_MAX);
     strata__text_add(&text, folder);
     strata__text_add(&text, "/");
     strata__text_add(&text, name);
+}
+
+static ssize_t read_in(const char *folder, const char *name, char content[FILE_MAX])
+{
+    char path[STRATA__CGROUP_PATH_MAX];
+    strata__cgroup_file(folder, name, path);
     return read_file(path, content);
 }
 

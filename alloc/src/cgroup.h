@@ -16,6 +16,10 @@ enum strata__cgroup_controller { STRATA__CGROUP_MEMORY, STRATA__CGROUP_CPU };
 int strata__cgroup_folder(const char *system, enum strata__cgroup_controller controller,
     char path[STRATA__CGROUP_PATH_MAX]);
 
+/* path becomes folder/name; cut when it does not fit, so that it names no file. */
+void strata__cgroup_file(
+    const char *folder, const char *name, char path[STRATA__CGROUP_PATH_MAX]);
+
 /* The lowest limit on memory from here up to the root; 0: none. */
 size_t strata__cgroup_memory_limit(const char *system);
 /* How many CPUs the quota is worth, rounded up; 0: no quota. */

@@ -34,11 +34,7 @@
 static int open_in(const char *folder, const char *name, int flags)
 {
     char path[STRATA__CGROUP_PATH_MAX];
-    struct strata__text text;
-    strata__text_init(&text, path, sizeof(path));
-    strata__text_add(&text, folder);
-    strata__text_add(&text, "/");
-    strata__text_add(&text, name);
+    strata__cgroup_file(folder, name, path);
     return open(path, flags | O_CLOEXEC | O_NONBLOCK);
 }
 

@@ -217,7 +217,7 @@ static int timeout_of(const struct worker *worker)
     return left <= 0 ? 0 : (int)(left / 1000000) + 1;
 }
 
-static _Noreturn void run_worker(int listener, unsigned wait_ms)
+static void run_worker(int listener, unsigned wait_ms)
 {
     struct epoll_event events[EVENTS];
     struct epoll_event event = {.events = EPOLLIN | EPOLLEXCLUSIVE};
@@ -245,20 +245,5 @@ static _Noreturn void run_worker(int listener, unsigned wait_ms)
 
 int model_event(const struct model_options *options)
 {
-    const int listener = http_listen(options->port, true);
-
-    if (listener < 0) {
-        (void)fprintf(stderr, "model-server: cannot listen: %s\n", strerror(errno));
-        return -1;
-    }
-    for (unsigned i = 0; i < options->workers; i++) {
-        const int child = model_fork();
-        if (child == 0) {
-            run_worker(listener, options->wait_ms);
-        }
-        if (child < 0) {
-            return -1;
-        }
-    }
-    return model_watch();
+    return model_serve(options, true, run_worker);
 }

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "http.h"
 #include "models.h"
 
 enum { PORT_MOST = 65535, WORKERS_MOST = 256, WAIT_MOST_MS = 10000 };
@@ -53,6 +54,28 @@ int model_watch(void)
         (void)fprintf(stderr, "model-server: a worker ended\n");
     }
     return 0;
+}
+
+int model_serve(const struct model_options *options, bool nonblocking,
+    void (*work)(int listener, unsigned wait_ms))
+{
+    const int listener = http_listen(options->port, nonblocking);
+
+    if (listener < 0) {
+        (void)fprintf(stderr, "model-server: cannot listen: %s\n", strerror(errno));
+        return -1;
+    }
+    for (unsigned i = 0; i < options->workers; i++) {
+        const int child = model_fork();
+        if (child == 0) {
+            work(listener, options->wait_ms);
+            _exit(1);
+        }
+        if (child < 0) {
+            return -1;
+        }
+    }
+    return model_watch();
 }
 
 static unsigned number(const char *text, unsigned least, unsigned most)

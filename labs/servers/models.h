@@ -2,6 +2,8 @@
 #ifndef STRATA_LABS_SERVERS_MODELS_H
 #define STRATA_LABS_SERVERS_MODELS_H
 
+#include <stdbool.h>
+
 struct model_options {
     unsigned port;
     unsigned workers;
@@ -27,6 +29,11 @@ int model_fork(void);
 
 /* Sleeps, as a blocking query does. */
 void model_wait(unsigned wait_ms);
+
+/* Listens, forks the workers, each of which calls work for good, and waits for them; -1 when it
+ * cannot start. */
+int model_serve(const struct model_options *options, bool nonblocking,
+    void (*work)(int listener, unsigned wait_ms));
 
 /* Waits for the workers to end, which they do not by themselves; returns 0. */
 int model_watch(void);

@@ -41,7 +41,7 @@ static void serve(int client, struct strata_heap *heap, unsigned wait_ms)
     strata_heap_end_request(heap);
 }
 
-static _Noreturn void run_worker(int listener, unsigned wait_ms)
+static void run_worker(int listener, unsigned wait_ms)
 {
     struct strata_heap *heap = work_heap();
 
@@ -57,20 +57,5 @@ static _Noreturn void run_worker(int listener, unsigned wait_ms)
 
 int model_prefork(const struct model_options *options)
 {
-    const int listener = http_listen(options->port, false);
-
-    if (listener < 0) {
-        (void)fprintf(stderr, "model-server: cannot listen: %s\n", strerror(errno));
-        return -1;
-    }
-    for (unsigned i = 0; i < options->workers; i++) {
-        const int child = model_fork();
-        if (child == 0) {
-            run_worker(listener, options->wait_ms);
-        }
-        if (child < 0) {
-            return -1;
-        }
-    }
-    return model_watch();
+    return model_serve(options, false, run_worker);
 }

@@ -16,12 +16,11 @@
 #include "base/quantity.h"
 #include "findings/finding_writer.h"
 #include "findings/fix_text.h"
+#include "findings/retained.h"
 #include "model/glibc_total.h"
 #include "model/known.h"
 
 enum {
-    RETAINED_MIN_PERCENT = 10,
-    RETAINED_WARN_PERCENT = 20,
     PINNED_MIN_PERCENT = 10,
     PINNED_WARN_PERCENT = 25,
     TOPS_MIN_PERCENT = 5,
@@ -29,7 +28,6 @@ enum {
     CAPPED_ARENAS = 2, /* for each process: from more on, a cap is the advice */
 };
 
-static const uint64_t retained_min_bytes = 8 * FINDING_MIB;
 static const uint64_t retained_warn_bytes = 64 * FINDING_MIB;
 static const uint64_t pinned_min_bytes = 16 * FINDING_MIB;
 static const uint64_t tops_min_bytes = 8 * FINDING_MIB;
@@ -98,14 +96,9 @@ int rule_glibc_retained(const struct snapshot *snapshot, struct finding_list *li
     const uint64_t kept = total.free_resident_bytes;
     struct finding finding = {.pid = target_pid(snapshot)};
 
-    if (kept < retained_min_bytes ||
-        !at_least_percent(kept, resident, RETAINED_MIN_PERCENT)) {
+    if (!retained_grade(kept, resident, &finding.severity)) {
         return 0;
     }
-    finding.severity = kept >= retained_warn_bytes &&
-                               at_least_percent(kept, resident, RETAINED_WARN_PERCENT)
-                           ? SEVERITY_WARN
-                           : SEVERITY_INFO;
     finding.summary = finding_printf(list,
         "malloc keeps %s of freed memory resident (%s of the resident set); "
         "malloc_trim would give back %s, and %s it never can",

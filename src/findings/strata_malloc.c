@@ -14,18 +14,14 @@
 #include "base/quantity.h"
 #include "findings/finding_writer.h"
 #include "findings/fix_text.h"
+#include "findings/retained.h"
 #include "model/known.h"
 #include "model/strata_total.h"
 
 enum {
     LIMIT_WARN_PERCENT = 90,
     ROOM_SHARE = 4, /* a limit leaves a quarter above the peak */
-    RETAINED_MIN_PERCENT = 10,
-    RETAINED_WARN_PERCENT = 20,
 };
-
-static const uint64_t retained_min_bytes = 8 * FINDING_MIB;
-static const uint64_t retained_warn_bytes = 64 * FINDING_MIB;
 
 static bool is_limited(const struct strata_facts *facts)
 {
@@ -127,14 +123,10 @@ int rule_strata_retained(const struct snapshot *snapshot, struct finding_list *l
     const uint64_t spans = number_smaller(total.spans.touched_bytes, kept);
     struct finding finding = {.pid = target_pid(snapshot)};
 
-    if (total.processes == total.unseen || kept < retained_min_bytes ||
-        !at_least_percent(kept, resident, RETAINED_MIN_PERCENT)) {
+    if (total.processes == total.unseen ||
+        !retained_grade(kept, resident, &finding.severity)) {
         return 0;
     }
-    finding.severity = kept >= retained_warn_bytes &&
-                               at_least_percent(kept, resident, RETAINED_WARN_PERCENT)
-                           ? SEVERITY_WARN
-                           : SEVERITY_INFO;
     finding.summary = finding_printf(list,
         "strata's malloc keeps %s of freed memory resident (%s of the resident set): up "
         "to "
