@@ -18,8 +18,8 @@
 /* Bits of the pages that the bytes from `offset` lie on. */
 static uint16_t pages_of(size_t offset, size_t bytes)
 {
-    unsigned first = (unsigned)(offset / PAGE_BYTES);
-    unsigned last = (unsigned)((offset + bytes - 1) / PAGE_BYTES);
+    unsigned first = (unsigned)(offset / PAGE_BYTES) % STRATA__UNIT_PAGES;
+    unsigned last = (unsigned)((offset + bytes - 1) / PAGE_BYTES) % STRATA__UNIT_PAGES;
     return (uint16_t)((2U << last) - (1U << first));
 }
 
@@ -165,6 +165,19 @@ uint16_t strata__class_slab_free_pages(const struct slab *slab)
     return (uint16_t)free;
 }
 
+/* Of pages that are not touched none becomes resident for a zero. */
+static void clear_touched(struct slab *slab, size_t offset, size_t bytes)
+{
+    for (size_t at = offset; at < offset + bytes;) {
+        size_t end = (at / PAGE_BYTES + 1) * PAGE_BYTES;
+        end = end < offset + bytes ? end : offset + bytes;
+        if ((slab->touched >> at / PAGE_BYTES & 1) != 0) {
+            memset(slab->start + at, 0, end - at);
+        }
+        at = end;
+    }
+}
+
 void strata__class_slab_clear(struct slab *slab)
 {
     const struct strata__block_class *class = &strata__block_classes[slab->class];
@@ -172,15 +185,7 @@ void strata__class_slab_clear(struct slab *slab)
         size_t offset = index * class->bytes;
         int is_free = (slab->free_bits[index / WORD_BITS] >> index % WORD_BITS & 1) != 0;
         if (is_free && (pages_of(offset, class->bytes) & slab->touched) != 0) {
-            /* Of its pages that are not touched none becomes resident for a zero. */
-            for (size_t at = offset; at < offset + class->bytes;) {
-                size_t end = (at / PAGE_BYTES + 1) * PAGE_BYTES;
-                end = end < offset + class->bytes ? end : offset + class->bytes;
-                if ((slab->touched >> at / PAGE_BYTES & 1) != 0) {
-                    memset(slab->start + at, 0, end - at);
-                }
-                at = end;
-            }
+            clear_touched(slab, offset, class->bytes);
         }
     }
 }

@@ -32,6 +32,7 @@ void strata__limit_set(size_t hard_bytes, size_t soft_bytes)
     limit.next_purge = limit.soft;
 }
 
+/* It is written to: NOLINTNEXTLINE(readability-non-const-parameter) */
 static void count(uint64_t *counter, uint64_t *place)
 {
     uint64_t counted = __atomic_add_fetch(counter, 1, __ATOMIC_RELAXED);
@@ -46,7 +47,7 @@ size_t strata__limit_hard(void)
 }
 
 /* The last who changed a figure finds it unchanged behind himself; so what is shown is
- * true whenever nobody is at it. */
+ * true whenever nobody is at it. NOLINTNEXTLINE(readability-non-const-parameter) */
 static void show(uint64_t *place, const size_t *figure)
 {
     size_t shown = 0;

@@ -14,6 +14,7 @@
 #include <sys/shm.h>
 
 #include "base/number.h"
+#include "facts/mapping_line.h"
 #include "strata/layout.h"
 
 enum { LINE_BYTES = 4400, NAME_BYTES = 64 };
@@ -57,25 +58,22 @@ static void attach(struct child_region *child, uint64_t inode)
     child->inode = inode;
 }
 
-/* "7f..-7f.. rw-s 00000000 00:01 98305   /SYSV53540f3a (deleted)" */
-static void read_mapping(struct child_region *child, const char *line)
+static void read_mapping(struct child_region *child, char *line)
 {
+    struct mapping mapping;
     char name[NAME_BYTES];
-    unsigned long inode = 0;
-    unsigned key = 0;
+    char *path;
 
-    (void)snprintf(name, sizeof(name), "/SYSV%04x", STRATA_LAYOUT_KEY >> 16);
-    const char *start = strchr(line, '/');
-    if (start == NULL) {
+    line[strcspn(line, "\n")] = '\0';
+    if (mapping_line_parse(line, &mapping, &path) != 0) {
         return;
     }
-    if (strstr(start, library_name) != NULL) {
+    if (strstr(path, library_name) != NULL) {
         child->preloaded = true;
     }
-    if (strncmp(start, name, strlen(name)) == 0 &&
-        sscanf(line, "%*s %*s %*s %*s %lu /SYSV%8x", &inode, &key) == 2 &&
-        inode <= INT32_MAX) {
-        attach(child, inode);
+    (void)snprintf(name, sizeof(name), "/SYSV%04x", STRATA_LAYOUT_KEY >> 16);
+    if (strncmp(path, name, strlen(name)) == 0 && mapping.inode <= INT32_MAX) {
+        attach(child, mapping.inode);
     }
 }
 
