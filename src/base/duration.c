@@ -83,7 +83,7 @@ int duration_parse(const char *text, uint64_t *milliseconds)
         if (rc != 0) {
             return rc;
         }
-        if (term > UINT64_MAX - sum) {
+        if (term > DURATION_MOST_MS - sum) {
             return -ERANGE;
         }
         sum += term;

@@ -4,10 +4,13 @@
 
 #include <stdint.h>
 
+/* A thousand years: the sum with any clock still fits into 64 bits with a sign. */
+#define DURATION_MOST_MS (UINT64_C(365250) * 24 * 60 * 60 * 1000)
+
 /*
  * "500ms", "5s", "10m", "1h30m", "2d": numbers with units, largest unit first or not; a
  * number alone is seconds. 0; -EINVAL for anything else, also for nothing; -ERANGE when
- * it does not fit.
+ * it is more than DURATION_MOST_MS.
  */
 int duration_parse(const char *text, uint64_t *milliseconds);
 

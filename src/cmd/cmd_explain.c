@@ -11,10 +11,12 @@
 #include "cmd/account.h"
 #include "cmd/message.h"
 #include "cmd/options.h"
+#include "cmd/recording_source.h"
 #include "cmd/terminal.h"
 #include "present/explain_json.h"
 #include "present/explain_text.h"
 #include "record/capture_file.h"
+#include "record/whole_file.h"
 
 static enum exit_code store(const struct options *options, const struct facts *facts)
 {
@@ -56,7 +58,16 @@ int cmd_explain(const struct options *options)
         complain("--capture needs a file: standard output is taken by the account");
         return EXIT_USAGE;
     }
-    enum exit_code code = account_read(options, options->arguments[0], &account.facts);
+    enum exit_code code = EXIT_FINE;
+    /* A capture may be a pipe: what is not the file to write to is not looked into here. */
+    if (options->capture != NULL &&
+        whole_file_is_same(options->arguments[0], options->capture) &&
+        recording_is_meant(options->arguments[0])) {
+        code = recording_source_spare(options->arguments[0], options->capture);
+    }
+    if (code == EXIT_FINE) {
+        code = account_read(options, options->arguments[0], &account.facts);
+    }
     if (code != EXIT_FINE) {
         return code;
     }

@@ -251,12 +251,19 @@ static enum exit_code take_settings(
         {TEXT_KEEP, "--keep", duration_parse, &session->keep_ms},
         {TEXT_MAX_SIZE, "--max-size", size_parse, &session->max_bytes},
     };
+    const char *whole = options->texts[TEXT_FOR];
     enum exit_code code = EXIT_FINE;
 
     for (size_t i = 0; code == EXIT_FINE && i < sizeof(settings) / sizeof(settings[0]);
          i++) {
         code = take(options, settings[i].which, settings[i].name, settings[i].parse,
             settings[i].place);
+    }
+    if (code == EXIT_FINE && whole != NULL && session->for_ms == 0) {
+        complain(
+            "--for '%s' is no time at all; without it recording goes on until Ctrl-C",
+            whole);
+        code = EXIT_USAGE;
     }
     if (code == EXIT_FINE &&
         (options->output == NULL || strcmp(options->output, "-") == 0)) {

@@ -168,7 +168,14 @@ int cmd_report(const struct options *options)
         complain("no file to write to: add -o FILE.html, or -o - for standard output");
         return EXIT_USAGE;
     }
-    enum exit_code code = read_part(options, options->arguments[0], false, &now);
+    const char *compare = options->texts[TEXT_COMPARE];
+    enum exit_code code = recording_source_spare(options->arguments[0], options->output);
+    if (code == EXIT_FINE && compare != NULL) {
+        code = recording_source_spare(compare, options->output);
+    }
+    if (code == EXIT_FINE) {
+        code = read_part(options, options->arguments[0], false, &now);
+    }
     if (code == EXIT_FINE) {
         code = report(options, &now, &old);
         release(&now);

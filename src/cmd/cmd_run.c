@@ -17,6 +17,8 @@
 #include <unistd.h>
 
 #include "base/descriptor.h"
+#include "base/duration.h"
+#include "base/number.h"
 #include "base/quantity.h"
 #include "cmd/exit_code.h"
 #include "cmd/message.h"
@@ -82,13 +84,20 @@ static int set_preload(const char *library)
     return rc;
 }
 
+/* What the library takes: it would ignore another size, and the command had no limit. */
 static bool is_size(const char *text)
 {
-    size_t digits = strspn(text, "0123456789");
+    const char *end = text;
+    uint64_t number;
 
-    return digits > 0 &&
-           (text[digits] == '\0' ||
-               (strchr("KMGT%", text[digits]) != NULL && text[digits + 1] == '\0'));
+    if (number_read(&end, 10, &number) != 0 || number == 0) {
+        return false;
+    }
+    if (strcmp(end, "%") == 0) {
+        return number <= 100;
+    }
+    return (*end == '\0' || (strchr("KMGT", *end) != NULL && end[1] == '\0')) &&
+           size_parse(text, &number) == 0;
 }
 
 static int set_size(const char *option, const char *variable, const char *size)

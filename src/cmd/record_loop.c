@@ -128,8 +128,11 @@ static int read_targets(struct loop *loop, struct error *error)
     return rc;
 }
 
-/* A tick that cannot be stored is told when it begins and when it is over. */
-static void store(struct loop *loop)
+/*
+ * A tick that cannot be stored is told when it begins and when it is over. -ESTALE: nothing ever
+ * will be, the file is gone.
+ */
+static int store(struct loop *loop, struct error *error)
 {
     struct record_session *session = loop->session;
     struct error why = {0};
@@ -138,6 +141,9 @@ static void store(struct loop *loop)
     if (rc == 0 && session->now.boot_ms - loop->retained_ms >= RETAIN_MS) {
         loop->retained_ms = session->now.boot_ms;
         rc = recorder_retain(session->recorder, &why);
+    }
+    if (rc == -ESTALE) {
+        return error_set(error, rc, "%s", why.text);
     }
     if ((rc == 0) != loop->storing) {
         close_line(loop);
@@ -150,6 +156,7 @@ static void store(struct loop *loop)
         }
     }
     loop->storing = rc == 0;
+    return 0;
 }
 
 static void show_progress(struct loop *loop)
@@ -211,7 +218,9 @@ static int tick(struct loop *loop, struct error *error)
         rc = read_targets(loop, error);
     }
     if (rc == 0) {
-        store(loop);
+        rc = store(loop, error);
+    }
+    if (rc == 0) {
         show_progress(loop);
         loop->first = false;
     }

@@ -13,6 +13,7 @@
 #include "cmd/message.h"
 #include "cmd/recording_time.h"
 #include "record/recording_capture.h"
+#include "record/whole_file.h"
 
 enum { MS_PER_SECOND = 1000, NS_PER_MS = 1000000, TOLD_MS = 1500 };
 
@@ -33,6 +34,15 @@ enum exit_code recording_source_open(const char *path, struct recording *recordi
         complain("%s", error.text);
     }
     return exit_code_of(rc);
+}
+
+enum exit_code recording_source_spare(const char *path, const char *output)
+{
+    if (output == NULL || !whole_file_is_same(path, output)) {
+        return EXIT_FINE;
+    }
+    complain("cannot write '%s': it is the recording that is read", output);
+    return EXIT_USAGE;
 }
 
 enum exit_code recording_source_time(const struct recording *recording, const char *path,

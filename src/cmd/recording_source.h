@@ -17,6 +17,12 @@ bool recording_is_meant(const char *target);
 enum exit_code recording_source_open(const char *path, struct recording *recording);
 
 /*
+ * EXIT_FINE, or EXIT_USAGE after a message when output (NULL: none) is the recording at path
+ * itself, which writing would destroy.
+ */
+enum exit_code recording_source_spare(const char *path, const char *output);
+
+/*
  * The time that text (of option, for the message) means; *at_ms is left alone when text is NULL.
  */
 enum exit_code recording_source_time(const struct recording *recording, const char *path,

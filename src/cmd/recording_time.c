@@ -78,6 +78,15 @@ static int time_of_day(
     return -ERANGE;
 }
 
+/* timegm() makes the 2nd of March out of the 30th of February. */
+static bool is_date(struct tm time)
+{
+    const int day = time.tm_mday;
+
+    (void)timegm(&time);
+    return time.tm_mday == day;
+}
+
 int recording_time_parse(
     const char *text, int64_t first_ms, int64_t last_ms, int64_t *at_ms)
 {
@@ -95,6 +104,9 @@ int recording_time_parse(
         return time_of_day(time, has_seconds, first_ms, last_ms, at_ms);
     }
     if (!parse_as(text, days, &time, &rest, &has_seconds)) {
+        return -EINVAL;
+    }
+    if (!is_date(time)) {
         return -EINVAL;
     }
     *at_ms = (int64_t)(*rest == 'Z' ? timegm(&time) : mktime(&time)) * MS_PER_SECOND;

@@ -11,6 +11,7 @@
 #include <errno.h>
 
 #include "facts/web_library.h"
+#include "facts/web_value.h"
 
 enum {
     OPTION_WRITEDATA = 10001,
@@ -60,16 +61,18 @@ static int perform(const struct web_library *curl, void *handle, const char *url
     }
     const int code = curl->easy_perform(handle);
     if (buffer_error(body) != 0) {
-        return error_set(error, -ENOMEM, "cannot get '%s': out of memory", url);
+        return error_set(
+            error, -ENOMEM, "cannot get '%s': out of memory", web_shown(url).text);
     }
     if (code != 0) {
-        return error_set(
-            error, -EIO, "cannot get '%s': %s", url, curl->easy_strerror(code));
+        return error_set(error, -EIO, "cannot get '%s': %s", web_shown(url).text,
+            curl->easy_strerror(code));
     }
     if (curl->easy_getinfo(handle, INFO_RESPONSE_CODE, &status) != 0 ||
         status >= STATUS_FAILED) {
         return error_set(error, -EPROTO,
-            "cannot get '%s': the server answers with status %ld", url, status);
+            "cannot get '%s': the server answers with status %ld", web_shown(url).text,
+            status);
     }
     return 0;
 }
@@ -84,7 +87,8 @@ int web_get(const char *url, struct buffer *body, struct error *error)
     }
     void *handle = curl.global_init(GLOBAL_DEFAULT) == 0 ? curl.easy_init() : NULL;
     if (handle == NULL) {
-        return error_set(error, -EIO, "cannot get '%s': libcurl does not start", url);
+        return error_set(
+            error, -EIO, "cannot get '%s': libcurl does not start", web_shown(url).text);
     }
     rc = perform(&curl, handle, url, body, error);
     curl.easy_cleanup(handle);

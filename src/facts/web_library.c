@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "facts/web_value.h"
+
 static bool take_symbol(void *library, const char *name, void *place)
 {
     void *symbol = dlsym(library, name);
@@ -29,7 +31,7 @@ int web_library_load(struct web_library *curl, const char *url, struct error *er
         return error_set(error, -ENOENT,
             "cannot get '%s': libcurl.so.4 is not installed: package libcurl4 (Debian, "
             "Ubuntu) or libcurl",
-            url);
+            web_shown(url).text);
     }
     if (!take_symbol(library, "curl_global_init", &curl->global_init) ||
         !take_symbol(library, "curl_easy_init", &curl->easy_init) ||
@@ -38,8 +40,8 @@ int web_library_load(struct web_library *curl, const char *url, struct error *er
         !take_symbol(library, "curl_easy_getinfo", &curl->easy_getinfo) ||
         !take_symbol(library, "curl_easy_strerror", &curl->easy_strerror) ||
         !take_symbol(library, "curl_easy_cleanup", &curl->easy_cleanup)) {
-        return error_set(
-            error, -ENOENT, "cannot get '%s': libcurl lacks a function", url);
+        return error_set(error, -ENOENT, "cannot get '%s': libcurl lacks a function",
+            web_shown(url).text);
     }
     return 0;
 }

@@ -7,11 +7,13 @@
 
 #include <errno.h>
 
+#include "facts/web_value.h"
+
 int web_get(const char *url, struct buffer *body, struct error *error)
 {
     (void)body;
     return error_set(error, -ENOENT,
         "cannot get '%s': this build of strata is static and cannot load libcurl.so.4: "
         "use one that is not",
-        url);
+        web_shown(url).text);
 }

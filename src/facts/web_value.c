@@ -6,6 +6,7 @@
  */
 #include "facts/web_value.h"
 
+#include <stdio.h>
 #include <string.h>
 
 void web_append_value(struct buffer *url, const char *text)
@@ -20,4 +21,20 @@ void web_append_value(struct buffer *url, const char *text)
             buffer_printf(url, "%%%02X", (unsigned)(unsigned char)*text);
         }
     }
+}
+
+struct web_shown web_shown(const char *url)
+{
+    const char *scheme = strstr(url, "://");
+    const char *host = scheme != NULL ? scheme + 3 : url;
+    const char *secret_end = NULL;
+    struct web_shown shown;
+
+    /* All up to the last '@' before the path: a password may hold one as well. */
+    for (const char *at = host; *at != '\0' && strchr("/?#", *at) == NULL; at++) {
+        secret_end = *at == '@' ? at : secret_end;
+    }
+    (void)snprintf(shown.text, sizeof(shown.text), "%.*s%s%s", (int)(host - url), url,
+        secret_end != NULL ? "***" : "", secret_end != NULL ? secret_end : host);
+    return shown;
 }

@@ -65,10 +65,13 @@ static void harden(sqlite3 *database)
     (void)sqlite3_exec(database, "PRAGMA cell_size_check=ON", NULL, NULL, NULL);
 }
 
-/* "file:" address of path; what has a meaning there is escaped. */
+/*
+ * "file:" address of path; what has a meaning there is escaped. "./" before a relative one keeps
+ * SQLite from taking ":memory:" for no file at all.
+ */
 static void append_address(struct buffer *address, const char *path, const char *query)
 {
-    buffer_append_text(address, path[0] == '/' ? "file://" : "file:");
+    buffer_append_text(address, path[0] == '/' ? "file://" : "file:./");
     for (const char *at = path; *at != '\0'; at++) {
         if (strchr("?#%", *at) != NULL) {
             buffer_printf(address, "%%%02x", (unsigned char)*at);

@@ -258,7 +258,9 @@ int recorder_commit(
     struct buffer data;
 
     buffer_init(&data);
-    int rc = make_room(recorder);
+    int rc = recorder_is_in_place(recorder)
+                 ? make_room(recorder)
+                 : error_set(&why, -ESTALE, "the file was removed or replaced meanwhile");
     if (rc == 0) {
         rc = encode(recorder, keyframe, &data);
     }

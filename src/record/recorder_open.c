@@ -250,6 +250,34 @@ static int begin(struct recorder *recorder, struct error *error)
                : database_run(recorder->database, "COMMIT", "begin the session", error);
 }
 
+bool recorder_is_in_place(const struct recorder *recorder)
+{
+    struct stat ours;
+    struct stat named;
+
+    return fstat(recorder->lock_fd, &ours) == 0 && stat(recorder->path, &named) == 0 &&
+           ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
+}
+
+/*
+ * SQLite leaves the log of a file that was removed or renamed, and another file of that name
+ * would meet it. What the log holds is in the file by then (recorder_close).
+ */
+static void remove_log(const char *path)
+{
+    static const char *const endings[] = {"-wal", "-shm"};
+    struct buffer name;
+
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        buffer_init(&name);
+        buffer_printf(&name, "%s%s", path, endings[i]);
+        if (buffer_error(&name) == 0) {
+            (void)unlink(buffer_text(&name));
+        }
+        buffer_release(&name);
+    }
+}
+
 static void recorder_free(struct recorder *recorder)
 {
     for (int i = 0; i < RECORDER_STATEMENTS; i++) {
@@ -257,6 +285,9 @@ static void recorder_free(struct recorder *recorder)
     }
     (void)sqlite3_close(recorder->database);
     if (recorder->lock_fd >= 0) {
+        if (access(recorder->path, F_OK) != 0 && errno == ENOENT) {
+            remove_log(recorder->path);
+        }
         (void)close(recorder->lock_fd);
     }
     recorder_drop_waiting(recorder, true);
@@ -319,6 +350,11 @@ int recorder_close(struct recorder *recorder, const struct moment *now, uint64_t
         rc = database_step(end, "end the session", &why);
     }
     (void)sqlite3_finalize(end);
+    if (!recorder_is_in_place(
+            recorder)) { /* closing would leave the last ticks in the log */
+        (void)sqlite3_exec(
+            recorder->database, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL);
+    }
     if (rc != 0) {
         (void)error_set(
             error, rc, "cannot end recording '%s': %s", recorder->path, why.text);

@@ -102,6 +102,9 @@ struct recorder_subject *recorder_find(const struct recorder *recorder, uint32_t
 /* After a commit: what was current is stored, and the ended are forgotten. */
 void recorder_settle(struct recorder *recorder);
 
+/* True while path names the file that is recorded into, and no other and none. */
+bool recorder_is_in_place(const struct recorder *recorder);
+
 /* Frees all subjects. */
 void recorder_end_all(struct recorder *recorder);
 

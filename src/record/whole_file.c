@@ -75,3 +75,12 @@ int whole_file_write(const char *path, const struct buffer *buffer, unsigned mod
     }
     return save_and_rename(path, buffer, mode);
 }
+
+bool whole_file_is_same(const char *path, const char *other)
+{
+    struct stat a;
+    struct stat b;
+
+    return stat(path, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -23,6 +24,7 @@
 #include "base/buffer.h"
 #include "base/number.h"
 #include "facts/fastcgi.h"
+#include "facts/web_value.h"
 
 enum {
     HISTOGRAM_DECADES = 8,
@@ -68,6 +70,7 @@ struct generator {
     double latency_sum_us;
     int64_t begin_ns;
     int64_t end_ns;
+    int failure; /* of the last request that failed: -errno */
 };
 
 static int parse_address(const struct load_request *request, struct address *address)
@@ -153,12 +156,35 @@ static void close_connection(struct generator *generator, struct connection *con
     }
 }
 
-static void fail(struct generator *generator, struct connection *connection)
+static void fail(struct generator *generator, struct connection *connection, int code)
 {
+    generator->failure = code;
     if (service_now_ns() <= generator->end_ns) { /* what ends later is not of this run */
         generator->result->failed++;
     }
     close_connection(generator, connection);
+}
+
+/*
+ * False when the head (up to its empty line) names another length than the body has, or none
+ * that can be: an answer that was cut off is none. Heads of FastCGI may name one as well.
+ */
+static bool has_named_length(const char *head, const char *body, size_t body_bytes)
+{
+    static const char name[] = "\r\nContent-Length:";
+    const size_t name_bytes = sizeof(name) - 1;
+
+    for (const char *at = head; at + name_bytes < body; at++) {
+        if (strncasecmp(at, name, name_bytes) == 0) {
+            const char *text = at + name_bytes;
+            uint64_t length;
+            text += strspn(text, " \t");
+            if (number_read(&text, 10, &length) != 0 || length != body_bytes) {
+                return false;
+            }
+        }
+    }
+    return true;
 }
 
 /* Status and body of an answer: 0, 1 another status, 2 another body. */
@@ -178,6 +204,9 @@ static int verdict_of(
                               : bytes >= 7 && memcmp(text, "Status:", 7) == 0 &&
                                     strncmp(text, "Status: 200", 11) != 0)) {
         return 1;
+    }
+    if (!has_named_length(text, body, body_bytes)) {
+        return 2;
     }
     const size_t prefix = strlen(expected->prefix);
     if (body_bytes < prefix || memcmp(body, expected->prefix, prefix) != 0 ||
@@ -232,7 +261,7 @@ static int start(
             errno != EINPROGRESS) ||
         epoll_ctl(generator->poll, EPOLL_CTL_ADD, connection->socket, &event) != 0) {
         const int code = -errno;
-        fail(generator, connection);
+        fail(generator, connection, code);
         return code;
     }
     return 0;
@@ -251,7 +280,7 @@ static void send_more(struct generator *generator, struct connection *connection
 
     if (sent < 0) {
         if (errno != EAGAIN && errno != EINTR) {
-            fail(generator, connection);
+            fail(generator, connection, -errno);
         }
         return;
     }
@@ -282,13 +311,13 @@ static void read_more(struct generator *generator, struct connection *connection
             place == NULL ? -1 : recv(connection->socket, place, READ_BYTES, 0);
         if (bytes < 0) {
             if (place == NULL || (errno != EAGAIN && errno != EINTR)) {
-                fail(generator, connection);
+                fail(generator, connection, place == NULL ? -ENOMEM : -errno);
             }
             return;
         }
         buffer_commit(&connection->answer, (size_t)bytes);
         if (connection->answer.length_bytes > ANSWER_MOST_BYTES) {
-            fail(generator, connection);
+            fail(generator, connection, -EFBIG);
             return;
         }
         const int rc = generator->address.is_fastcgi ? decode(connection) : bytes == 0;
@@ -297,7 +326,7 @@ static void read_more(struct generator *generator, struct connection *connection
             return;
         }
         if (rc < 0 || bytes == 0) {
-            fail(generator, connection);
+            fail(generator, connection, -EPROTO);
             return;
         }
     }
@@ -329,7 +358,7 @@ static void drop_late(struct generator *generator, int64_t now)
         struct connection *connection = &generator->connections[i];
         if (connection->socket >= 0 &&
             now - connection->intended_ns > TIMEOUT_SECONDS * second_ns) {
-            fail(generator, connection);
+            fail(generator, connection, -ETIMEDOUT);
         }
     }
 }
@@ -440,8 +469,8 @@ void generator_run(const struct load_request *request, struct load_result *resul
     const int rc = prepare(&generator);
 
     if (rc != 0) {
-        (void)snprintf(result->why, LOAD_WHY_BYTES, "cannot load '%s': %s", request->url,
-            strerror(-rc));
+        (void)snprintf(result->why, LOAD_WHY_BYTES, "cannot load '%.100s': %s",
+            web_shown(request->url).text, strerror(-rc));
         release(&generator);
         return;
     }
@@ -476,7 +505,7 @@ int generator_probe(const struct load_request *request)
     if (rc == 0) {
         rc = result.requests == 1                       ? 0
              : result.bad_status + result.bad_body == 1 ? -EPROTO
-             : result.failed == 1                       ? -ECONNREFUSED
+             : result.failed == 1                       ? generator.failure
                                                         : -ETIMEDOUT;
     }
     release(&generator);

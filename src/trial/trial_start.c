@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "facts/web_value.h"
 #include "trial/folder.h"
 
 enum { READY_SECONDS = 30, READY_PAUSE_MS = 50, PREPARE_SECONDS = 60 };
@@ -166,9 +167,11 @@ int trial_wait_ready(struct trial *trial, const char *url)
     if (service_was_told_to_stop()) {
         return -EINTR;
     }
-    return error_set(trial->error, rc, "no right answer from '%s' within %d s: %s", url,
-        READY_SECONDS,
-        rc == -EPROTO ? "another status or body than expected" : strerror(-rc));
+    return error_set(trial->error, rc, "no right answer from '%s' within %d s: %s",
+        web_shown(url).text, READY_SECONDS,
+        rc == -EPROTO  ? "another status or body than expected"
+        : rc == -EFBIG ? "its answer does not end, or is longer than 4 MiB"
+                       : strerror(-rc));
 }
 
 static int start_database(struct trial *trial)

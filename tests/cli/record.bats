@@ -64,6 +64,7 @@ PYTHON
     expect 4 "$STRATA" explain r.db --at -1h
     expect 2 "$STRATA" explain r.db --at noon
     has "$errors" "noon"
+    expect 2 "$STRATA" explain r.db --at 2026-02-30T10:00Z
     expect 2 "$STRATA" explain "$pid" --at 14:05
     has "$errors" "needs a recording"
 }
@@ -100,6 +101,31 @@ PYTHON
     [ "$(count sessions)" -eq 2 ]
     [ "$(count sessions 'ended_boot_ms IS NOT NULL')" -eq 1 ]
     [ "$(count subjects "kind='process'")" -eq 1 ]
+}
+
+@test "a recording that is removed or renamed meanwhile ends, and leaves no log" {
+    start_quiet
+    local target=$pid
+    for how in "rm r.db" "mv r.db moved.db"; do
+        "$STRATA" record "$target" -o r.db --every 200ms --for 60s >told 2>&1 3>&- &
+        local recorder=$!
+        started+=("$recorder")
+        wait_for has_ticks 2
+        $how
+        local code=0
+        wait "$recorder" || code=$?
+        [ "$code" -eq 6 ]
+        grep -q "'r.db': the file was removed or replaced" told
+        [ -z "$(ls | grep '^r\.db')" ]
+    done
+    mv moved.db r.db
+    at_least "$(count ticks)" 2
+}
+
+@test "a file that is called as SQLite calls memory is a file" {
+    start_quiet
+    expect 0 "$STRATA" record "$pid" -o :memory: --every 200ms --for 500ms
+    expect 0 "$STRATA" explain ./:memory:
 }
 
 @test "signals end a recording as its time would" {
@@ -156,6 +182,9 @@ two_processes() {
     expect 2 "$STRATA" record "$pid" -o r.db --every 1ms
     expect 2 "$STRATA" record "$pid" -o r.db --every soon
     expect 2 "$STRATA" record "$pid" -o r.db --max-size much
+    expect 2 "$STRATA" record "$pid" -o r.db --for 0s
+    has "$errors" "no time at all"
+    expect 2 "$STRATA" record "$pid" -o r.db --for 200000000000d
     expect 6 "$STRATA" record "$pid" -o no-such-folder/r.db --for 1s
     has "$errors" "no-such-folder"
     mkfifo pipe.db

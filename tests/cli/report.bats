@@ -72,6 +72,13 @@ PYTHON
     expect 4 "$STRATA" report empty.db -o page.html
     has "$errors" "empty"
     [ ! -e page.html ]
+    cp r.db old.db
+    ln -s r.db link.db
+    expect 2 "$STRATA" report r.db -o link.db
+    has "$errors" "it is the recording that is read"
+    expect 2 "$STRATA" report r.db --compare old.db -o old.db
+    expect 2 "$STRATA" explain r.db --capture r.db
+    cmp r.db old.db
     expect 6 "$STRATA" report r.db -o /dev/full
     expect 6 "$STRATA" report r.db -o no-such-folder/page.html
     has "$errors" "no-such-folder"

@@ -45,8 +45,10 @@ poke() {
     has "$errors" "limit 64.0 MiB: "
     lacks "$errors" " 0 requests refused"
     expect 0 "$STRATA" run --soft-limit 32M -- /usr/bin/python3 -c 'x = [bytes(1 << 20) for i in range(200)]'
-    expect 2 "$STRATA" run --limit 64MB -- true
-    has "$errors" "'64MB'"
+    for none in 64MB 0 0% 101% 99999999999999999999G 99999999T; do
+        expect 2 "$STRATA" run --limit "$none" -- true
+        has "$errors" "'$none'"
+    done
 }
 
 @test "an existing preload stays behind ours" {

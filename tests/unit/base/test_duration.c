@@ -42,6 +42,10 @@ static void what_is_no_span_of_time(void **state)
     assert_int_equal(duration_parse("18446744073709551615s", &value), -ERANGE);
     assert_int_equal(duration_parse("18446744073709551615ms1ms", &value), -ERANGE);
     assert_int_equal(value, 7);
+    assert_int_equal(duration_parse("365250d1ms", &value), -ERANGE);
+    assert_int_equal(value, 7);
+    assert_int_equal(duration_parse("365250d", &value), 0);
+    assert_int_equal(value, DURATION_MOST_MS);
 }
 
 static void sizes(void **state)

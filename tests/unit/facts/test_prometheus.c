@@ -104,6 +104,29 @@ static void values_in_a_query_are_quoted(void **state)
     buffer_release(&url);
 }
 
+static void a_url_is_shown_without_its_secret(void **state)
+{
+    static const struct {
+        const char *url;
+        const char *shown;
+    } pairs[] = {
+        {"ftp://u:secret@127.0.0.1:1/a@b", "ftp://***@127.0.0.1:1/a@b"},
+        {"x://u:sec@ret@localhost?a@b", "x://***@localhost?a@b"},
+        {"u:secret@localhost", "***@localhost"},
+        {"http://localhost/a@b", "http://localhost/a@b"},
+        {"", ""},
+    };
+    char url[2 * WEB_SHOWN_BYTES];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+        assert_string_equal(web_shown(pairs[i].url).text, pairs[i].shown);
+    }
+    memset(url, 'a', sizeof(url) - 1);
+    url[sizeof(url) - 1] = '\0';
+    assert_int_equal(strlen(web_shown(url).text), WEB_SHOWN_BYTES - 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -111,6 +134,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(cut_anywhere_it_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_no_matrix_is_refused, setup, teardown),
         cmocka_unit_test(values_in_a_query_are_quoted),
+        cmocka_unit_test(a_url_is_shown_without_its_secret),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

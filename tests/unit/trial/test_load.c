@@ -1,9 +1,16 @@
-/* test_load.c - the outputs of wrk and ab, whole and cut short. */
+/* test_load.c - the outputs of wrk and ab, and answers of servers, whole and cut short. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -83,6 +90,69 @@ static void ab_that_failed_is_no_result(void **state)
     assert_true(result.why[0] != '\0');
 }
 
+/* A server for one connection, in a child: reads a request, sends answer and fill bytes more. */
+static pid_t serve_once(const char *answer, size_t fill, char url[64])
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t bytes = sizeof(address);
+    const int listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    char request[1024];
+
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_int_equal(bind(listening, (struct sockaddr *)&address, bytes), 0);
+    assert_int_equal(listen(listening, 1), 0);
+    assert_int_equal(getsockname(listening, (struct sockaddr *)&address, &bytes), 0);
+    (void)snprintf(url, 64, "http://127.0.0.1:%u/", ntohs(address.sin_port));
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        (void)alarm(30);
+        const int client = accept(listening, NULL, NULL);
+        (void)recv(client, request, sizeof(request), 0);
+        (void)send(client, answer, strlen(answer), MSG_NOSIGNAL);
+        memset(request, 'x', sizeof(request));
+        for (size_t sent = 0; sent < fill; sent += sizeof(request)) {
+            (void)send(client, request, sizeof(request), MSG_NOSIGNAL);
+        }
+        _exit(0);
+    }
+    (void)close(listening);
+    return child;
+}
+
+static int probe_of(const char *answer, size_t fill)
+{
+    static const struct load_expected any = {.prefix = ""};
+    char url[64];
+    const pid_t child = serve_once(answer, fill, url);
+    const int rc = load_probe(url, &any);
+
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    return rc;
+}
+
+static void an_answer_that_was_cut_off_is_none(void **state)
+{
+    (void)state;
+    assert_int_equal(probe_of("HTTP/1.1 200 OK\r\n\r\nhello", 0), 0);
+    assert_int_equal(probe_of("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello", 0), 0);
+    assert_int_equal(
+        probe_of("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nhello", 0), -EPROTO);
+    assert_int_equal(
+        probe_of("HTTP/1.1 200 OK\r\nContent-Length:-5\r\n\r\nhello", 0), -EPROTO);
+    assert_int_equal(
+        probe_of(
+            "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999999\r\n\r\nhello", 0),
+        -EPROTO);
+    assert_int_equal(probe_of("HTTP/1.1 200 OK\r\nContent-Length:\r\n\r\n", 0), -EPROTO);
+}
+
+static void an_answer_without_end_is_told(void **state)
+{
+    (void)state;
+    assert_int_equal(probe_of("HTTP/1.1 200 OK\r\n\r\n", 8 << 20), -EFBIG);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -90,6 +160,8 @@ int main(void)
         cmocka_unit_test(wrk_cut_short_is_no_result),
         cmocka_unit_test(ab_by_its_table),
         cmocka_unit_test(ab_that_failed_is_no_result),
+        cmocka_unit_test(an_answer_that_was_cut_off_is_none),
+        cmocka_unit_test(an_answer_without_end_is_told),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
