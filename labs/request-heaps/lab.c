@@ -26,11 +26,17 @@ enum {
     OPTION_BYTES = 64,
 };
 
+#define LAB_PREFIX "lab-"
+
 void lab_begin(struct lab *lab, int count, char **arguments, const char *title)
 {
     *lab = (struct lab){.check = count == 2 && strcmp(arguments[1], "--check") == 0};
     if (count != 1 && !lab->check) {
-        fprintf(stderr, "usage: %s [--check]\n", arguments[0]);
+        const char *slash = strrchr(arguments[0], '/');
+        const char *file = slash != NULL ? slash + 1 : arguments[0];
+        const bool named = strncmp(file, LAB_PREFIX, strlen(LAB_PREFIX)) == 0;
+        fprintf(stderr, "usage: strata lab %s [--check]\n",
+            named ? file + strlen(LAB_PREFIX) : file);
         exit(LAB_EXIT_USAGE);
     }
     printf("%s\n", title);

@@ -95,8 +95,9 @@ enum exit_code account_read(
         return recording_source_read(options, facts);
     }
     if (options->argument_count > 1) {
-        complain("one argument too many: '%s'; only a recording (FILE.db) has several "
-                 "targets",
+        complain(
+            "one argument too many: '%s'; only a recording (FILE.db) and the result of "
+            "a bench have several targets",
             options->arguments[1]);
         return EXIT_USAGE;
     }

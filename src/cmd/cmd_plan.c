@@ -176,8 +176,9 @@ static enum exit_code plan_result(const struct options *options,
 
     error_reset(&error);
     region_init(&region, REGION_BYTES);
-    const int rc =
-        result_read_plan(&region, path, options->texts[TEXT_POOL], &kept, &name, &error);
+    const char *recipe =
+        options->argument_count > 1 ? options->arguments[1] : options->texts[TEXT_POOL];
+    const int rc = result_read_plan(&region, path, recipe, &kept, &name, &error);
     *found = rc == 0 || error.code != 0;
     if (rc != 0 && error.code != 0) {
         complain("%s", error.text);

@@ -31,7 +31,7 @@
 /* The greeting when malloc is the library's (alloc/src/launcher.h). */
 enum { MALLOC_IS_OURS = '+' };
 
-enum { SIGNAL_BASE = 128, PATH_BYTES = 4096, OUTPUT_MODE = 0666 };
+enum { SIGNAL_BASE = 128, PATH_BYTES = 4096, OUTPUT_MODE = 0666, NAME_COLUMNS = 10 };
 
 static const char library_variable[] = "STRATA_MALLOC_LIBRARY";
 
@@ -151,8 +151,11 @@ static int prepare(const struct options *options)
 static void add_row(
     struct buffer *text, const char *name, uint64_t bytes, bool exact, const char *note)
 {
-    buffer_printf(text, "  %16s  %-10s%s%s\n", quantity_bytes(bytes, exact).text, name,
-        *note != '\0' ? "  " : "", note);
+    buffer_printf(text, "  %16s  %s", quantity_bytes(bytes, exact).text, name);
+    if (*note != '\0') {
+        buffer_printf(text, "%*s  %s", (int)(NAME_COLUMNS - strlen(name)), "", note);
+    }
+    buffer_append_text(text, "\n");
 }
 
 static void add_layers(

@@ -75,8 +75,8 @@ const struct command command_table[] = {
         cmd_bench},
     {"plan", "[TARGET]", "how many workers fit, which limit to set, what would buy more",
         "Counts what is there once and what each worker adds, and divides. TARGET is a\n"
-        "pool as for explain, a capture, a recording (of several targets the second\n"
-        "argument names one), or the result of `strata bench --json`.\n"
+        "pool as for explain, a capture, a recording, or the result of `strata bench\n"
+        "--json`; where these have several targets, a second argument names one.\n"
         "\n"
         "  sudo strata plan pool:www\n"
         "  sudo strata plan pool:www --limit 512M --case worst\n"
@@ -153,8 +153,9 @@ const struct command command_table[] = {
         "\n"
         "SIZE is bytes, or with K, M, G or T behind, or a share of the cgroup's limit "
         "as\n"
-        "80%. Of programs on which a preload does not act (static, set-user-ID, set-\n"
-        "group-ID, with file capabilities, 32 bits, another machine, musl) it says so "
+        "80%. Of programs on which a preload does not act (static, set-user-ID,\n"
+        "set-group-ID, with file capabilities, 32 bits, another machine, musl) it says "
+        "so "
         "and\n"
         "runs them all the same. With --check it does not, and proves that the preload\n"
         "acted: the library was at work in the command, and the command's blocks were "

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "facts/collect.h"
 #include "facts/gap.h"
@@ -164,11 +165,13 @@ static void report_many(
 {
     if (count > 0) {
         char *why = region_printf(&facts->region,
-            state == FACT_DENIED
-                ? "of %zu processes: run with sudo, or give CAP_SYS_PTRACE"
-                : "of %zu processes: read for the largest only, to keep the overview "
+            state != FACT_DENIED
+                ? "of %zu processes: read for the largest only, to keep the overview "
                   "cheap; "
-                  "explain one to see it",
+                  "explain one to see it"
+            : geteuid() == 0
+                ? "of %zu processes: this root has no CAP_SYS_PTRACE over them"
+                : "of %zu processes: run with sudo, or give CAP_SYS_PTRACE",
             count);
         gap_add(facts, fact, 0, state, why != NULL ? why : "not read");
     }

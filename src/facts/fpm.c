@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,6 +80,21 @@ static char *config_path(struct region *region, const char *title)
     return open == NULL || close == NULL || close <= open + 1
                ? NULL
                : region_copy(region, open + 1, (size_t)(close - open - 1));
+}
+
+/* As the master found it: `php-fpm -y fpm.conf` counts from where it was started. */
+static char *from_working_folder(
+    struct region *region, const struct process_folder *folder, char *file)
+{
+    char place[PATH_MAX];
+
+    if (file == NULL || file[0] == '/') {
+        return file;
+    }
+    const ssize_t length = readlinkat(folder->fd, "cwd", place, sizeof(place));
+    return length <= 0 || (size_t)length >= sizeof(place) || place[0] != '/'
+               ? file
+               : region_printf(region, "%.*s/%s", (int)length, place, file);
 }
 
 /* Is the process waiting for a connection? Without permission to look: not known, so no. */
@@ -191,6 +207,7 @@ static int read_master(struct fpm_reader *reader, int32_t pid)
     rc = process_title_read(&folder, &facts->region, &title);
     if (rc == 0 && starts_with(title, FPM_MASTER_TITLE)) {
         file = config_path(&facts->region, title);
+        file = from_working_folder(&facts->region, &folder, file);
         rc = file == NULL ? 0 : read_config(reader, &folder, file);
         /* A captured tree has no server that could be asked. */
         if (rc == 0 && root->prefix[0] == '\0') {

@@ -13,6 +13,7 @@
 
 #include "base/quantity.h"
 #include "model/mysql_layers.h"
+#include "model/part_table.h"
 
 static const enum layer_id ladder[] = {
     LAYER_TRACKED, LAYER_IN_USE, LAYER_HELD, LAYER_RESIDENT, LAYER_CHARGED};
@@ -25,7 +26,8 @@ enum {
     GAP_INDENT = 2,
     GAP_BYTES = 256,
     SHOWN_PARTS = 8,
-    VISIBLE_BYTES = 52429, /* less than this is 0.0 MiB */
+    VISIBLE_BYTES = 52429,     /* less than this is 0.0 MiB */
+    EDGES_MIN_BYTES = 8 << 20, /* less in pages with blocks on them is not worth a word */
 };
 
 static bool is_known(const struct layer *layer)
@@ -95,8 +97,14 @@ static void name_free_gap(
     const struct page *page, const struct snapshot *snapshot, char text[GAP_BYTES])
 {
     const struct layer *resident = &snapshot->layers[LAYER_FREE_RESIDENT];
+    const uint64_t edges = layer_part_bytes(
+        &snapshot->layers[LAYER_RESIDENT], part_table[PART_GLIBC_FREE_EDGES].id);
 
-    if (is_known(resident)) {
+    if (is_known(resident) && edges >= EDGES_MIN_BYTES) {
+        (void)snprintf(text, GAP_BYTES,
+            "free in the allocator, resident: %s in whole pages, %s beside blocks in use",
+            amount(page, bytes_of(resident)).text, amount(page, edges).text);
+    } else if (is_known(resident)) {
         (void)snprintf(text, GAP_BYTES, "free in the allocator, %s of it resident",
             amount(page, bytes_of(resident)).text);
     } else {

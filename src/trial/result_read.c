@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
 #include "base/descriptor.h"
 
 struct reader {
@@ -91,24 +92,58 @@ static int take_plan(struct region *region, const json_t *object,
     return rc;
 }
 
+/* The recipe of a row that a plan can be made from; NULL: it is not. */
+static const char *planned_recipe(const json_t *row)
+{
+    return json_is_object(json_object_get(row, "plan"))
+               ? json_string_value(json_object_get(row, "recipe"))
+               : NULL;
+}
+
+static int name_one(const json_t *rows, struct error *error)
+{
+    struct buffer names;
+    int rc = -EINVAL;
+
+    buffer_init(&names);
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const char *text = planned_recipe(json_array_get(rows, i));
+        if (text != NULL) {
+            buffer_printf(&names, "%s'%s'", names.length_bytes > 0 ? ", " : "", text);
+        }
+    }
+    rc = error_set(error, rc, "this result has several rows; name one behind it: %s",
+        buffer_text(&names));
+    buffer_release(&names);
+    return rc;
+}
+
 static int find_row(struct region *region, const json_t *document, const char *recipe,
     struct result_plan *plan, const char **name, struct error *error)
 {
     const json_t *rows = json_object_get(document, "rows");
+    const json_t *found = NULL;
 
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);
-        const char *text = json_string_value(json_object_get(row, "recipe"));
-        const json_t *object = json_object_get(row, "plan");
-        if (text == NULL || !json_is_object(object) ||
-            (recipe != NULL && strcmp(recipe, text) != 0)) {
+        const char *text = planned_recipe(row);
+        if (text == NULL || (recipe != NULL && strcmp(recipe, text) != 0)) {
             continue;
         }
-        *name = region_copy_text(region, text);
-        return *name == NULL ? -ENOMEM : take_plan(region, object, plan, error);
+        if (found != NULL && recipe == NULL) {
+            return name_one(rows, error);
+        }
+        found = found != NULL ? found : row;
     }
-    return error_set(error, -ENOENT, "no row%s%s in this result has what a plan needs",
-        recipe != NULL ? " " : "", recipe != NULL ? recipe : "");
+    if (found == NULL) {
+        return error_set(error, -ENOENT,
+            "no row%s%s%s in this result has what a plan needs",
+            recipe != NULL ? " '" : "", recipe != NULL ? recipe : "",
+            recipe != NULL ? "'" : "");
+    }
+    *name = region_copy_text(region, planned_recipe(found));
+    return *name == NULL ? -ENOMEM
+                         : take_plan(region, json_object_get(found, "plan"), plan, error);
 }
 
 int result_read_plan(struct region *region, const char *path, const char *recipe,

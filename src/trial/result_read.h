@@ -11,9 +11,9 @@
 enum { RESULT_READ_MAX_BYTES = 64 << 20 };
 
 /*
- * Reads the row of that recipe (NULL: the first that has a plan) of the result in path.
+ * Reads the row of that recipe (NULL: the only one that has a plan) of the result in path.
  * Samples and *name come from region. 0; -ENOMSG when the file is JSON and no result of a
- * bench; -EINVAL with error set when it is broken; -ENOENT no such row; -errno.
+ * bench; -EINVAL with error set when it is broken or has several; -ENOENT no such row; -errno.
  */
 int result_read_plan(struct region *region, const char *path, const char *recipe,
     struct result_plan *plan, const char **name, struct error *error);

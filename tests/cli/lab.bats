@@ -33,3 +33,8 @@ load helper
     has "$errors" "'jobs=none' is no setting"
     has "$errors" "threads=N"
 }
+
+@test "a lab without settings says how it is called, not where it lies" {
+    expect 2 "$STRATA" lab cliff size=3
+    [ "$errors" = "usage: strata lab cliff [--check]" ]
+}

@@ -137,3 +137,16 @@ sys.exit(subprocess.call(sys.argv[1:], stdout=writer))' "$STRATA" explain --json
         fi
     done
 }
+
+@test "free blocks beside blocks in use are not told as memory without pages" {
+    start python3 -c 'import time
+kept = [bytes(1000) for i in range(40000)]
+del kept[::2]
+open("holed", "w").close()
+time.sleep(300)'
+    wait_for test -f holed
+    expect_readable "$STRATA" explain --width 120 "$pid"
+    has "$output" "in whole pages, "
+    has "$output" "beside blocks in use"
+    lacks "$output" "of it resident"
+}

@@ -37,6 +37,7 @@ poke() {
     [ "$peak" -gt 20971520 ]
     sum=$(awk '$3 ~ /^(in|kept|free|books)$/ {s += $1} END {print s}' stderr)
     [ "$sum" = "$(awk '$3 == "held" {print $1}' stderr)" ]
+    lacks "$errors" $' \n'
 }
 
 @test "a limit is passed on, refuses, and is reported" {

@@ -327,8 +327,9 @@ def fastcgi_get(path, script):
 
 
 @contextlib.contextmanager
-def php_fpm(script, workers=2, settings="", name="www"):
-    """A pool of static workers; script is what its page runs, settings go into its section."""
+def php_fpm(script, workers=2, settings="", name="www", config=None):
+    """A pool of static workers; script is what its page runs, settings go into its section.
+    config: how the server is told its fpm.conf, when not by the whole path."""
     server = program("php-fpm8.2", "php8.2-fpm")
     with folder() as home:
         path = os.path.join(home, "socket")
@@ -346,8 +347,8 @@ pm = static
 pm.max_children = {workers}
 {settings}
 """)
-        with running([server, "-R", "-F", "-n", "-y", f"{home}/fpm.conf"],
-                     stderr=subprocess.DEVNULL) as process:
+        with running([server, "-R", "-F", "-n", "-y", config or f"{home}/fpm.conf"],
+                     stderr=subprocess.DEVNULL, cwd=home) as process:
             wait_until(lambda: connects(path) and len(children(process.pid)) == workers, "php-fpm", process)
             found = Server(process, path, [process.pid] + children(process.pid))
             found.page = page

@@ -102,6 +102,12 @@ class Fpm(unittest.TestCase):
             self.assertEqual(heap["real"], CHUNK * (heap["chunks"] + heap["cached_chunks"]))
         self.assertIn("php-idle-cache", [item["rule"] for item in report["findings"]])
 
+    def test_settings_named_from_the_working_folder(self):
+        with servers.php_fpm(WORK, settings=SETTINGS, name=POOL, config="fpm.conf"):
+            report = tool.explain(f"pool:{POOL}")
+        pool = self.pool_of(report)
+        self.assertEqual([pool["manager"], pool["memory_limit"]], ["static", LIMIT])
+
     def test_full_pool_is_left_alone(self):
         """No status is asked for when no worker waits: it would take the last slot or hang."""
         with servers.php_fpm(HOLD, workers=1, settings=SETTINGS, name=POOL) as server, held_request(server):

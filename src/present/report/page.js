@@ -95,7 +95,12 @@
       }),
     };
   }
-  const label = (subject) => (subject.owner === 0 ? subject.name : subject.name + " " + subject.pid);
+  /* A target that was named by its pid says what it is, too. */
+  function targetName(subject) {
+    const member = /^\d+$/.test(subject.name) && now.subjects.find((other) => other.owner === subject.id && other.pid === Number(subject.name));
+    return member ? member.name + " " + subject.name : subject.name;
+  }
+  const label = (subject) => (subject.owner === 0 ? targetName(subject) : subject.name + " " + subject.pid);
 
   /* ---- plots */
 
@@ -393,17 +398,17 @@
 
   function showSummary() {
     const targets = now.subjects.filter((subject) => subject.owner === 0);
-    document.title = "strata: " + targets.map((subject) => subject.name).join(", ");
-    section("title").textContent = targets.map((subject) => subject.name).join(", ") || "strata report";
+    document.title = "strata: " + targets.map(targetName).join(", ");
+    section("title").textContent = targets.map(targetName).join(", ") || "strata report";
     section("about").textContent = moment(now.from_ms, true) + " to " + moment(now.to_ms, true) + ", " + duration(now.to_ms - now.from_ms) + (now.host ? " on " + now.host : "");
     const cards = el("ul", { class: "cards" });
     const card = (value, text) => cards.append(el("li", { class: "card" }, el("b", {}, value), el("span", {}, text)));
     for (const subject of targets.slice(0, 3)) {
-      card(bytes(subject.last), (targets.length > 1 ? subject.name + ": " : "") + "resident at the end, peak " + bytes(subject.peak));
-      card(verdictWords[verdictOf(subject)], (targets.length > 1 ? subject.name + ": " : "") + paceOf(subject));
+      card(bytes(subject.last), (targets.length > 1 ? targetName(subject) + ": " : "") + "resident at the end, peak " + bytes(subject.peak));
+      card(verdictWords[verdictOf(subject)], (targets.length > 1 ? targetName(subject) + ": " : "") + paceOf(subject));
     }
     const members = now.subjects.length - targets.length;
-    card(count(members, "process").replace("processs", "processes"), "at most " + Math.max(0, ...targets.map((subject) => subject.members_most)) + " at a time");
+    card(count(members, "process").replace("processs", "processes"), "at most " + Math.max(0, ...targets.map((subject) => subject.members_most)) + (targets.length > 1 ? " of one target" : "") + " at a time");
     const grave = now.findings.filter((finding) => finding.severity !== "info").length;
     card(String(grave), grave === 1 ? "finding that asks for action" : "findings that ask for action");
     section("summary").append(cards);
@@ -446,7 +451,7 @@
 
   function showTargets() {
     for (const subject of now.subjects.filter((one) => one.owner === 0)) {
-      const part = el("section", { "aria-label": subject.name }, el("h2", {}, subject.name));
+      const part = el("section", { "aria-label": targetName(subject) }, el("h2", {}, targetName(subject)));
       section("targets").append(part);
       addPlots(part, subject);
     }

@@ -141,8 +141,8 @@ static void write_file(const char *path, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-static int read_again(
-    struct region *region, const char *text, struct result_plan *plan, const char **name)
+static int read_row(struct region *region, const char *text, const char *recipe,
+    struct result_plan *plan, const char **name)
 {
     char path[] = "/tmp/strata-test-XXXXXX";
     struct error error;
@@ -152,9 +152,15 @@ static int read_again(
     assert_true(fd >= 0);
     (void)close(fd);
     write_file(path, text);
-    const int rc = result_read_plan(region, path, NULL, plan, name, &error);
+    const int rc = result_read_plan(region, path, recipe, plan, name, &error);
     assert_int_equal(unlink(path), 0);
     return rc;
+}
+
+static int read_again(
+    struct region *region, const char *text, struct result_plan *plan, const char **name)
+{
+    return read_row(region, text, NULL, plan, name);
 }
 
 static void a_plan_survives_the_file(void **state)
@@ -183,6 +189,31 @@ static void a_plan_survives_the_file(void **state)
     buffer_release(&buffer);
     region_release(&region);
     free(result);
+}
+
+/* Never the first of several unasked: the plan would be of another server. */
+static void one_of_several_rows_is_named(void **state)
+{
+#define ROW(recipe, bytes)                                                               \
+    "{\"recipe\": \"" recipe "\", \"plan\": {\"concurrency_thousandths\": 1000, "        \
+    "\"master\": 0, \"shared_once\": 0, \"fixed_kernel\": 0, \"kernel\": 0, \"base\": "  \
+    "0, "                                                                                \
+    "\"shared\": 0, \"retained\": 0, \"private\": [" bytes "]}}"
+    static const char text[] =
+        "{\"kind\": \"strata-bench\", \"rows\": [" ROW("a", "7") ", " ROW("b", "9") "]}";
+#undef ROW
+    struct result_plan plan;
+    struct region region;
+    const char *name = NULL;
+
+    (void)state;
+    region_init(&region, 1 << 20);
+    assert_int_equal(read_again(&region, text, &plan, &name), -EINVAL);
+    assert_int_equal(read_row(&region, text, "c", &plan, &name), -ENOENT);
+    assert_int_equal(read_row(&region, text, "b", &plan, &name), 0);
+    assert_string_equal(name, "b");
+    assert_int_equal(plan.private_bytes[0], 9);
+    region_release(&region);
 }
 
 static void hostile_files_are_refused(void **state)
@@ -223,6 +254,7 @@ int main(void)
         cmocka_unit_test(no_figure_of_an_invalid_row),
         cmocka_unit_test(foreign_text_is_escaped),
         cmocka_unit_test(a_plan_survives_the_file),
+        cmocka_unit_test(one_of_several_rows_is_named),
         cmocka_unit_test(hostile_files_are_refused),
     };
 
