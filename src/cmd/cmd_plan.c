@@ -179,8 +179,12 @@ static enum exit_code plan_result(const struct options *options,
     const char *recipe =
         options->argument_count > 1 ? options->arguments[1] : options->texts[TEXT_POOL];
     const int rc = result_read_plan(&region, path, recipe, &kept, &name, &error);
-    *found = rc == 0 || error.code != 0;
-    if (rc != 0 && error.code != 0) {
+    const bool absent = rc == -ENOENT && error.code == 0 && options->argument_count > 1 &&
+                        !recording_is_meant(path);
+    *found = rc == 0 || error.code != 0 || absent;
+    if (absent) {
+        complain("cannot read '%s': %s", path, strerror(-rc));
+    } else if (rc != 0 && error.code != 0) {
         complain("%s", error.text);
     } else if (rc == 0 && request->wishes.limit_bytes == 0) {
         complain(

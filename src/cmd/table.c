@@ -68,7 +68,7 @@ const struct command command_table[] = {
         "\n"
         "  strata bench --models\n"
         "  sudo strata bench fpm-nginx gunicorn --json -o result.json\n"
-        "  strata plan result.json --limit 512M\n"
+        "  strata plan result.json gunicorn --limit 512M\n"
         "\n"
         "docs/bench.md has works, recipes and checks.",
         OPTION_JSON | OPTION_OUTPUT | OPTION_BENCH, 0, ANY_NUMBER_OF_ARGUMENTS,
