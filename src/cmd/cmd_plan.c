@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/duration.h"
 #include "base/number.h"
 #include "cmd/account.h"
 #include "cmd/bench_plan.h"
@@ -41,7 +42,9 @@ static int take_size(const struct options *options, enum option_text which,
 {
     const char *text = options->texts[which];
 
-    if (text != NULL && (fpm_config_size(text, bytes) != 0 || *bytes == 0)) {
+    if (text != NULL &&
+        ((fpm_config_size(text, bytes) != 0 && size_parse(text, bytes) != 0) ||
+            *bytes == 0 || *bytes > INT64_MAX)) {
         complain("%s takes a size such as 512M or 2G, not '%s'", name, text);
         return EXIT_USAGE;
     }

@@ -273,9 +273,24 @@ static enum exit_code take_settings(
     return code;
 }
 
+/* A target that is named twice is one: it would be read and stored twice. */
+static void take_targets(const struct options *options, struct record_session *session)
+{
+    for (int i = 0; i < options->argument_count; i++) {
+        size_t before = 0;
+        while (before < session->target_count &&
+               strcmp(session->targets[before].text, options->arguments[i]) != 0) {
+            before++;
+        }
+        if (before == session->target_count) {
+            session->targets[session->target_count++].text = options->arguments[i];
+        }
+    }
+}
+
 int cmd_record(const struct options *options)
 {
-    struct record_session session = {.target_count = (size_t)options->argument_count,
+    struct record_session session = {
         .every_ms = options->every_ms != 0 ? options->every_ms : EVERY_MS,
         .deep_every_ms = DEEP_EVERY_MS,
         .deep_forced = options->texts[TEXT_DEEP_EVERY] != NULL,
@@ -285,14 +300,12 @@ int cmd_record(const struct options *options)
     if (code != EXIT_FINE) {
         return code;
     }
-    session.targets = calloc(session.target_count, sizeof(*session.targets));
+    session.targets = calloc((size_t)options->argument_count, sizeof(*session.targets));
     if (session.targets == NULL) {
         complain("out of memory");
         return EXIT_FAILED;
     }
-    for (size_t i = 0; i < session.target_count; i++) {
-        session.targets[i].text = options->arguments[i];
-    }
+    take_targets(options, &session);
     code = record_live(&session, options);
     for (size_t i = 0; i < session.target_count; i++) {
         region_release(&session.targets[i].region);

@@ -113,8 +113,15 @@ static bool has_log(const char *path)
 int database_open(
     const char *path, bool writable, sqlite3 **database, struct error *error)
 {
-    int code = open_as(
-        path, "", writable ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY, database);
+    /*
+     * A reader may write as well where it is allowed to: only then does SQLite remove, when the last
+     * one closes, the log and the shared memory that reading a WAL database makes.
+     */
+    int code = open_as(path, "", SQLITE_OPEN_READWRITE, database);
+
+    if (!writable && code == SQLITE_OK) {
+        code = sqlite3_exec(*database, "PRAGMA query_only=ON", NULL, NULL, NULL);
+    }
 
     if (!writable && *database != NULL &&
         ((code & 0xff) == SQLITE_CANTOPEN || (code & 0xff) == SQLITE_READONLY) &&

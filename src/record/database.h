@@ -14,7 +14,8 @@
  * Opens path for writing (it must exist: an empty file is an empty database) or reading.
  * The content is not trusted: no triggers, views or functions of its schema run. What can
  * be read is read also from a folder that cannot be written, unless a recorder was killed
- * there. 0 or -errno with error set.
+ * there. Readers change nothing that is stored and leave no other file behind. 0 or -errno
+ * with error set.
  */
 int database_open(
     const char *path, bool writable, sqlite3 **database, struct error *error);

@@ -128,6 +128,25 @@ PYTHON
     expect 0 "$STRATA" explain ./:memory:
 }
 
+@test "a recording that was read is one file, as before" {
+    start_quiet
+    recorded 0 "$pid" --for 500ms
+    local before
+    before=$(cksum <r.db)
+    expect 0 "$STRATA" explain r.db
+    expect 0 "$STRATA" report r.db -o page.html
+    expect 4 "$STRATA" explain r.db --at -1h
+    [ -z "$(ls | grep '^r\.db-')" ]
+    [ "$(cksum <r.db)" = "$before" ]
+}
+
+@test "a target that is named twice is recorded once" {
+    start_quiet
+    expect 0 "$STRATA" record "$pid" "$pid" -o r.db --every 200ms --for 500ms
+    [ "$(count captures)" -eq 1 ]
+    [ "$(count subjects "kind='target'")" -eq 1 ]
+}
+
 @test "signals end a recording as its time would" {
     start_quiet
     local target=$pid

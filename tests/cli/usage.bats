@@ -98,3 +98,17 @@ load helper
     expect 4 "$STRATA" rules no-such-rule
     has "$errors" "no rule 'no-such-rule'"
 }
+
+@test "sizes of a plan: a large machine has room, what is none is refused" {
+    cat >result.json <<'JSON'
+{"kind": "strata-bench", "rows": [{"recipe": "r", "plan": {"server": "php-fpm", "concurrency_thousandths": 1000,
+ "master": 0, "shared_once": 0, "fixed_kernel": 0, "kernel": 0, "base": 0, "shared": 0, "retained": 0,
+ "private": [1073741824]}}]}
+JSON
+    expect 0 "$STRATA" plan result.json --limit 1T --reserve 0
+    has "$output" "1024.0 GiB  as asked for"
+    for none in 0 -1 1P 16777215T 1TT; do
+        expect 2 "$STRATA" plan result.json --limit "$none"
+        has "$errors" "'$none'"
+    done
+}
