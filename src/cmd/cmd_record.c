@@ -149,8 +149,8 @@ static void tell_text(const struct options *options, const struct recorder_state
         quantity_seconds(outcome->elapsed_ms / 1000).text,
         quantity_bytes(state->file_bytes, false).text);
     if (state->ticks_lost > 0) {
-        buffer_printf(buffer, "%llu ticks could not be stored\n",
-            (unsigned long long)state->ticks_lost);
+        buffer_printf(buffer, "%llu tick%s could not be stored\n",
+            (unsigned long long)state->ticks_lost, plural(state->ticks_lost));
     }
     buffer_printf(buffer, "cost: %s of processor time, %.2f %% of one processor\n",
         quantity_microseconds(outcome->cpu_us).text, percent);

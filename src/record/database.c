@@ -8,8 +8,10 @@
 #include "record/database.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
@@ -113,15 +115,8 @@ static bool has_log(const char *path)
 int database_open(
     const char *path, bool writable, sqlite3 **database, struct error *error)
 {
-    /*
-     * A reader may write as well where it is allowed to: only then does SQLite remove, when the last
-     * one closes, the log and the shared memory that reading a WAL database makes.
-     */
-    int code = open_as(path, "", SQLITE_OPEN_READWRITE, database);
-
-    if (!writable && code == SQLITE_OK) {
-        code = sqlite3_exec(*database, "PRAGMA query_only=ON", NULL, NULL, NULL);
-    }
+    int code = open_as(
+        path, "", writable ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY, database);
 
     if (!writable && *database != NULL &&
         ((code & 0xff) == SQLITE_CANTOPEN || (code & 0xff) == SQLITE_READONLY) &&
@@ -137,6 +132,49 @@ int database_open(
     sqlite3_close(*database);
     *database = NULL;
     return rc;
+}
+
+/*
+ * An empty log holds nothing. Whoever has the database open holds a shared lock on byte 128 of
+ * the shared memory (UNIX_SHM_DMS of SQLite's os_unix.c).
+ */
+static void remove_unused_log(const char *shared, const char *log)
+{
+    const int fd = open(shared, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    struct flock users = {
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 128, .l_len = 1};
+    struct stat status;
+
+    if (fd < 0) {
+        return;
+    }
+    if (fcntl(fd, F_SETLK, &users) == 0 && lstat(log, &status) == 0 &&
+        S_ISREG(status.st_mode) && status.st_size == 0) {
+        (void)unlink(log);
+        (void)unlink(shared);
+    }
+    (void)close(fd);
+}
+
+void database_close_reader(sqlite3 *database)
+{
+    const char *path = database != NULL ? sqlite3_db_filename(database, "main") : NULL;
+    struct buffer shared;
+    struct buffer log;
+
+    buffer_init(&shared);
+    buffer_init(&log);
+    if (path != NULL && *path != '\0') {
+        buffer_printf(&shared, "%s-shm", path);
+        buffer_printf(&log, "%s-wal", path);
+    }
+    (void)sqlite3_close(database);
+    if (shared.length_bytes > 0 && buffer_error(&shared) == 0 &&
+        buffer_error(&log) == 0) {
+        remove_unused_log(buffer_text(&shared), buffer_text(&log));
+    }
+    buffer_release(&shared);
+    buffer_release(&log);
 }
 
 int database_run(

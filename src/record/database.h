@@ -20,6 +20,13 @@
 int database_open(
     const char *path, bool writable, sqlite3 **database, struct error *error);
 
+/*
+ * Closes what was opened for reading, and removes the log and shared memory that reading made:
+ * SQLite leaves them to one who may write. To open for writing would do, but a journal
+ * that lies beside a hostile file would be played then.
+ */
+void database_close_reader(sqlite3 *database);
+
 /* -errno for the last failure of database, with error set to "cannot DOING: why". */
 int database_error(sqlite3 *database, const char *doing, struct error *error);
 

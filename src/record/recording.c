@@ -94,7 +94,7 @@ int recording_open(const char *path, struct recording *recording, struct error *
 void recording_close(struct recording *recording)
 {
     if (recording->file != NULL) {
-        (void)sqlite3_close(recording->file->database);
+        database_close_reader(recording->file->database);
     }
     region_release(&recording->region);
     *recording = (struct recording){.sessions = NULL};
