@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,8 @@
 #include "trial/generator.h"
 
 enum { OUTPUT_MOST_BYTES = 1 << 20, COMMAND_BYTES = 2048 };
+
+#define COUNT_MOST 9007199254740992.0 /* 2^53: a double counts no further one by one */
 
 const char *const load_tool_names[LOAD_TOOL_COUNT] = {
     [LOAD_OWN] = "own", [LOAD_WRK] = "wrk", [LOAD_AB] = "ab"};
@@ -164,11 +167,19 @@ bool load_is_running(struct load *load)
     return service_is_alive(&load->service);
 }
 
+/* What a generator prints is text like any other: neither nan nor 1e300 is a count. */
+static uint64_t count_of(double value)
+{
+    return value > 0 ? (value < COUNT_MOST ? (uint64_t)value : (uint64_t)COUNT_MOST) : 0;
+}
+
 static double number_behind(const char *text, const char *label)
 {
     const char *at = strstr(text, label);
 
-    return at == NULL ? 0 : strtod(at + strlen(label), NULL);
+    const double value = at == NULL ? 0 : strtod(at + strlen(label), NULL);
+
+    return isfinite(value) ? value : 0;
 }
 
 void load_parse_wrk(const char *text, struct load_result *result)
@@ -185,17 +196,17 @@ void load_parse_wrk(const char *text, struct load_result *result)
     line += strlen("STRATA ");
     for (int i = 0; i < 10; i++) {
         values[i] = strtod(line, &end);
-        if (end == line || values[i] < 0) {
+        if (end == line || !isfinite(values[i]) || values[i] < 0) {
             (void)snprintf(result->why, LOAD_WHY_BYTES, "wrk's result is cut short");
             return;
         }
         line = end;
     }
-    result->bad_status = (uint64_t)values[2];
-    result->bad_body = (uint64_t)values[3];
-    result->failed = (uint64_t)values[4];
+    result->bad_status = count_of(values[2]);
+    result->bad_body = count_of(values[3]);
+    result->failed = count_of(values[4]);
     const double good = values[0] - values[2] - values[3];
-    result->requests = good > 0 ? (uint64_t)good : 0;
+    result->requests = count_of(good);
     result->seconds = values[1] / 1e6;
     result->mean_us = values[5];
     result->p50_us = values[6];
@@ -216,11 +227,11 @@ void load_parse_ab(const char *text, struct load_result *result)
     const double failed = number_behind(text, "Failed requests:");
     const double lengths = number_behind(text, "Length:");
 
-    result->bad_status = (uint64_t)number_behind(text, "Non-2xx responses:");
-    result->bad_body = (uint64_t)(lengths < failed ? lengths : failed);
-    result->failed = (uint64_t)failed - result->bad_body;
+    result->bad_status = count_of(number_behind(text, "Non-2xx responses:"));
+    result->bad_body = count_of(lengths < failed ? lengths : failed);
+    result->failed = count_of(failed) - result->bad_body;
     const double good = complete - failed - (double)result->bad_status;
-    result->requests = good > 0 ? (uint64_t)good : 0;
+    result->requests = count_of(good);
     result->seconds = number_behind(text, "Time taken for tests:");
     result->p50_us = number_behind(text, "\n  50%") * 1000;
     result->p90_us = number_behind(text, "\n  90%") * 1000;
