@@ -273,16 +273,21 @@ static enum exit_code take_settings(
     return code;
 }
 
+static bool is_named_before(const struct options *options, int index)
+{
+    for (int i = 0; i < index; i++) {
+        if (strcmp(options->arguments[i], options->arguments[index]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* A target that is named twice is one: it would be read and stored twice. */
 static void take_targets(const struct options *options, struct record_session *session)
 {
     for (int i = 0; i < options->argument_count; i++) {
-        size_t before = 0;
-        while (before < session->target_count &&
-               strcmp(session->targets[before].text, options->arguments[i]) != 0) {
-            before++;
-        }
-        if (before == session->target_count) {
+        if (!is_named_before(options, i)) {
             session->targets[session->target_count++].text = options->arguments[i];
         }
     }
