@@ -254,7 +254,9 @@ class Scraped(unittest.TestCase):
         for name in ("in_use", "held", "free_resident", "resident"):
             found = self.query(f'strata_{name}_bytes{{name="arena_server"}}')
             self.assertEqual(len(found), 1)
-            self.assertEqual(int(found[0]["value"][1]), tool.layer(report, name)["bytes"], name)
+            # The allocator's own figures stand still; the kernel may take or map a page meanwhile.
+            delta = 0 if name in ("in_use", "held") else 1 << 18
+            self.assertAlmostEqual(int(found[0]["value"][1]), tool.layer(report, name)["bytes"], delta=delta, msg=name)
 
     def test_a_fleet_is_planned(self):
         """What Prometheus has of the lab makes a plan of the lab's own private memory."""
@@ -267,7 +269,8 @@ class Scraped(unittest.TestCase):
                            self.prometheus)
         plan = json.loads(tool.run(*words, "arena_server", "--json").stdout)
         private = tool.layer(tool.explain(self.server.pid), "exclusive")["bytes"]
-        self.assertEqual(plan["worker"]["largest"] - plan["worker"]["kernel"], private)
+        # The largest of several looks; pages come and go while the lab rests.
+        self.assertAlmostEqual(plan["worker"]["largest"] - plan["worker"]["kernel"], private, delta=1 << 20)
         self.assertEqual(plan["workers_now"], 1)
         self.assertIn("1 host in 1 day", plan["source"])
         done = tool.run(*words, "nobody")
