@@ -26,20 +26,13 @@ static struct strata_heap *heap_of(const struct fuzz_blocks *blocks)
 
 static void *allocate(struct fuzz_blocks *blocks, enum fuzz_kind kind, size_t bytes)
 {
-    switch (kind) {
-    case FUZZ_CALLOC:
+    if (kind == FUZZ_CALLOC) {
         return strata_calloc(heap_of(blocks), 1, bytes);
-    case FUZZ_ALIGNED: {
+    }
+    if (kind == FUZZ_ALIGNED) {
         const size_t alignment = fuzz_alignment(bytes);
         return strata_alloc_aligned(
             heap_of(blocks), alignment, (bytes + alignment) & ~(alignment - 1));
-    }
-    case FUZZ_ALLOC:
-    case FUZZ_RESIZE:
-    case FUZZ_FREE:
-    case FUZZ_TRIM:
-    case FUZZ_KINDS:
-        break;
     }
     return strata_alloc(heap_of(blocks), bytes);
 }
