@@ -61,9 +61,9 @@ def parse(body):
 
 
 @contextlib.contextmanager
-def exporter(*words):
+def exporter(*words, **options):
     command = [tool.STRATA, "export", "--listen", "127.0.0.1:0", *map(str, words)]
-    with servers.running(command, stderr=subprocess.PIPE) as process:
+    with servers.running(command, stderr=subprocess.PIPE, **options) as process:
         line = process.stderr.readline().decode()
         match = re.search(r"serving (\S+)", line)
         if match is None:
