@@ -10,8 +10,8 @@ import threading
 import unittest
 
 import exporter
+import held
 import servers
-import tool
 
 SLOW_CLIENTS = 200
 MEBIBYTE = 1 << 20
@@ -148,23 +148,6 @@ class Clients(unittest.TestCase):
         self.check_small(before)
 
 
-class HeldTarget:
-    """A target that an exporter begins to read and does not get to the end of, until told."""
-
-    def __init__(self, pid, home):
-        self.held, self.go = os.path.join(home, "held"), os.path.join(home, "go")
-        os.mkfifo(self.go)
-        self.environment = {**os.environ, "LD_PRELOAD": tool.target("libheld_read.so"),
-                            "HELD_FILE": f"/proc/{pid}/smaps", "HELD_FOLDER": home}
-
-    def wait(self):
-        servers.wait_until(lambda: os.path.exists(self.held), "the look into the target")
-
-    def release(self):
-        with open(self.go, "wb"):
-            pass
-
-
 class Targets(unittest.TestCase):
     def target(self, stack, name):
         """A program of that name."""
@@ -177,9 +160,9 @@ class Targets(unittest.TestCase):
         """While it is read, the host goes on being looked at, and who asks is answered."""
         with contextlib.ExitStack() as stack:
             process = self.target(stack, "slow-target")
-            slow = HeldTarget(process.pid, stack.enter_context(servers.folder()))
+            slow = held.HeldTarget(process.pid, stack.enter_context(servers.folder()))
             served = stack.enter_context(exporter.exporter("--every", "200ms", "--most", "1000",
-                                                           env=slow.environment))
+                                                           env={**os.environ, **slow.environment}))
             slow.wait()
             # A page lives for a second, so the first may be of before; its followers are not.
             for _ in range(3):

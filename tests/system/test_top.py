@@ -7,8 +7,8 @@ import sys
 import time
 import unittest
 
+import held
 import servers
-import test_export
 import tool
 
 NAME = "top-\x1b[31m\x1b]0;x"  # a process that would paint the terminal
@@ -56,8 +56,9 @@ class Terminal:
             raise AssertionError(f"{error}; the screen:\n{found[0]}") from error
         return found[0]
 
-    def start(self, *words):
-        self.press(" ".join([tool.STRATA, "top", "--every", "300ms", *words]), "Enter")
+    def start(self, *words, environment=None):
+        variables = [f"{name}='{value}'" for name, value in (environment or {}).items()]
+        self.press(" ".join([*variables, f"'{tool.STRATA}'", "top", "--every", "300ms", *words]), "Enter")
         self.wait(r"^name \(MiB\) +pid")
 
     def wait_for_end(self):
@@ -202,13 +203,13 @@ class Top(unittest.TestCase):
         self.assertEqual(tool.run("top", "--once", "--filter", "x" * 100).returncode, 2)
 
     def test_keys_do_not_wait_for_targets(self):
-        """A pane is open on a target that takes seconds to read: help shows, and q ends."""
-        process = self.enterContext(servers.running(
-            [sys.executable, "-c", test_export.MANY_MAPPINGS, "60000", "top-slow"], stdout=subprocess.PIPE))
-        self.assertEqual(process.stdout.readline(), b"ready\n")
-        self.terminal.start("--filter", "top-slow")
+        """A pane is open on a target that is not read to its end: help shows, and q ends."""
+        process = self.sleeper("top-slow", 60)
+        slow = held.HeldTarget(process.pid, self.enterContext(servers.folder()))
+        self.terminal.start("--filter", "top-slow", environment=slow.environment)
         self.terminal.wait(rf"^top-slow +{process.pid}")
         self.terminal.press("Enter")
+        slow.wait()
         self.terminal.wait(r"^reading$")
         self.terminal.press("h")
         self.terminal.wait(r"page up, page down  one screen")
