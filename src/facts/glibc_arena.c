@@ -141,12 +141,14 @@ static uint64_t fingerprint(const struct glibc_layout *layout, const uint8_t *st
     return (hash ^ glibc_word(state + layout->state.system_mem)) * prime;
 }
 
-/* Resident pages of the extent's top; what cutting the main top gives. */
+/* Resident pages of the extent's top, and its ends; what cutting the main top gives. */
 static int add_top_pages(struct glibc_arena_reader *arenas,
     const struct glibc_extent *extent, uint64_t top_start, struct glibc_arena *sums)
 {
     struct glibc_reader *reader = arenas->reader;
     const uint64_t page = reader->memory->page_bytes;
+    const uint64_t first =
+        glibc_align_up(arenas->walk.top + GLIBC_CHUNK_HEADER_BYTES, page);
     const uint64_t end = glibc_align_down(extent->end, page);
     uint64_t pages, cut;
     int result;
@@ -154,9 +156,10 @@ static int add_top_pages(struct glibc_arena_reader *arenas,
     if (!extent->has_top) {
         return 0;
     }
-    result = heap_window_count_resident(&reader->window,
-        glibc_align_up(arenas->walk.top + GLIBC_CHUNK_HEADER_BYTES, page), end, &pages);
+    result = heap_window_count_resident(&reader->window, first, end, &pages);
     sums->top_resident_bytes = pages * page;
+    sums->free_shared_bytes.value +=
+        number_subtract(arenas->walk.top_bytes, number_subtract(end, first));
     cut = sums->main && sums->contiguous ? cut_of(arenas, top_start, extent->end) : 0;
     if (result < 0 || cut == 0) {
         return result;
@@ -203,6 +206,8 @@ static void close_sums(struct glibc_arena_reader *arenas, struct glibc_arena *su
     sums->in_use_chunks = found->chunks - found->free_chunks - found->fast_chunks;
     sums->resident_bytes = found->resident_pages * page;
     sums->free_resident_bytes = found->run_resident_pages * page;
+    sums->free_shared_bytes.value += found->run_shared_bytes;
+    sums->free_shared_bytes.state = FACT_OK;
     /* A run below top becomes part of top: cut with it, or kept with it. */
     inside = found->run_resident_pages - walk->top_run_pages;
     sums->trim_gain_bytes = inside * page + sums->top_trimmable_bytes;
@@ -342,7 +347,9 @@ static int read_lists(struct glibc_arena_reader *arenas, struct attempt *attempt
         .fast_chunks = arenas->fast.count,
         .largest_free_bytes = bins.largest_bytes,
         .top_bytes = arenas->walk.top_bytes,
-        .free_resident_bytes = bins.resident_pages * page};
+        .free_resident_bytes = bins.resident_pages * page,
+        .free_shared_bytes = {
+            .value = bins.shared_bytes + arenas->fast.bytes, .state = FACT_OK}};
     /* Fence posts and the space between the pieces cannot be told from blocks. */
     sums->in_use_bytes =
         number_subtract(held, sums->free_bytes + sums->fast_bytes + sums->top_bytes);

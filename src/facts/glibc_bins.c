@@ -11,6 +11,8 @@
 
 #include <errno.h>
 
+#include "base/number.h"
+
 enum { SIZE_OFFSET = 8, FORWARD_OFFSET = 16 };
 
 static int take_chunk(struct glibc_reader *reader, uint64_t chunk, uint64_t size,
@@ -27,6 +29,7 @@ static int take_chunk(struct glibc_reader *reader, uint64_t chunk, uint64_t size
     sums->free_bytes += size;
     sums->free_chunks++;
     sums->resident_pages += pages;
+    sums->shared_bytes += size - number_subtract(last, first);
     if (size > sums->largest_bytes) {
         sums->largest_bytes = size;
     }

@@ -9,6 +9,7 @@ struct glibc_bin_sums {
     uint64_t free_chunks;
     uint64_t largest_bytes;
     uint64_t resident_pages; /* whole pages inside the chunks, as mtrim() counts them */
+    uint64_t shared_bytes;   /* of the chunks, what lies on no such page */
 };
 
 /*

@@ -81,18 +81,27 @@ static uint64_t *slot_of(struct glibc_walk *walk, uint64_t address)
     return &walk->slots[index < GLIBC_WALK_SLOTS ? index : GLIBC_WALK_SLOTS - 1];
 }
 
-/* Whole pages that malloc_trim() may drop inside [start, end): the header stays (mtrim()). */
+/*
+ * Whole pages that malloc_trim() may drop inside [start, end): the header stays (mtrim()). The
+ * rest shares its pages with headers that the walk has read, or will read, so it is resident.
+ */
 static int count_run_pages(
-    struct glibc_walk *walk, uint64_t start, uint64_t end, uint64_t *pages)
+    struct glibc_walk *walk, uint64_t start, uint64_t end, struct glibc_sums *sums)
 {
     const uint64_t page = walk->reader->memory->page_bytes;
     const uint64_t first = glibc_align_up(start + GLIBC_CHUNK_STRUCT_BYTES, page);
     const uint64_t last = glibc_align_down(end, page);
+    uint64_t pages = 0;
+    int result;
 
-    *pages = 0;
-    return first < last
-               ? heap_window_count_resident(&walk->reader->window, first, last, pages)
-               : 0;
+    if (first >= last) {
+        sums->run_shared_bytes += end - start;
+        return 0;
+    }
+    result = heap_window_count_resident(&walk->reader->window, first, last, &pages);
+    sums->run_resident_pages += pages;
+    sums->run_shared_bytes += end - start - (last - first);
+    return result;
 }
 
 /* Closes the run of free chunks seen last. */
@@ -101,17 +110,15 @@ static int close_run(struct glibc_walk *walk)
     struct glibc_position *position = &walk->position;
     struct glibc_sums *sums = &position->sums;
     const uint64_t bytes = position->run_end - position->run_start;
-    uint64_t pages;
     int result;
 
     if (position->run_start == 0) {
         return 0;
     }
-    result = count_run_pages(walk, position->run_start, position->run_end, &pages);
+    result = count_run_pages(walk, position->run_start, position->run_end, sums);
     if (result < 0) {
         return result;
     }
-    sums->run_resident_pages += pages;
     if (bytes >= sums->largest_run_end - sums->largest_run_start) {
         sums->largest_run_start = position->run_start;
         sums->largest_run_end = position->run_end;

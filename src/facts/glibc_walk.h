@@ -34,6 +34,7 @@ struct glibc_sums {
     uint64_t largest_free_bytes;
     uint64_t resident_pages;     /* of the extents, from their bases to their ends */
     uint64_t run_resident_pages; /* whole present pages inside runs of free chunks */
+    uint64_t run_shared_bytes;   /* of these runs, what lies on no whole page */
     /* The largest run of free chunks, to see what pins the heap. */
     uint64_t largest_run_start;
     uint64_t largest_run_end;

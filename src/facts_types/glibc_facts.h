@@ -45,6 +45,12 @@ struct glibc_arena {
     uint64_t top_resident_bytes;  /* resident whole pages of top */
     uint64_t top_trimmable_bytes; /* part of trim_gain that is the main arena's top */
     /*
+     * Free bytes, of free and fast chunks and of top, on pages that hold something else
+     * too: resident as long as that is. With the whole pages and those that are not
+     * resident they make up free + fast + top. Absent in captures of earlier versions.
+     */
+    struct fact free_shared_bytes;
+    /*
      * What pins the main heap: above its largest stretch of free chunks, of 128 KiB or
      * more, lie blocks in use of at most a quarter of its size. Without them top would reach
      * down to that stretch.

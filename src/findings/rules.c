@@ -14,6 +14,7 @@
 #include "findings/container.h"
 #include "findings/finding.h"
 #include "findings/fpm.h"
+#include "findings/fragmentation.h"
 #include "findings/glibc.h"
 #include "findings/group.h"
 #include "findings/growth.h"
@@ -70,6 +71,28 @@ const struct rule rule_table[] = {
             "unused ends of arenas other than the main one. It does not matter when the "
             "load comes back soon: the memory is used again.",
         .run = rule_glibc_retained,
+    },
+    {
+        .id = "glibc-fragmentation",
+        .title = "free memory between blocks in use, which nothing gives back",
+        .needs = "glibc arenas (memory of the process)",
+        .threshold = "info: 8 MiB and 10 % of resident; warn: 64 MiB and 20 %",
+        .evidence =
+            "free_shared: free, on pages that blocks in use need too; free_chunks: "
+            "in how many holes; each: their mean part of it; in_use: blocks of the "
+            "arenas, without those with a mapping each",
+        .fix = "fewer arenas where there are many; another malloc, tried under the real "
+               "load; a restart",
+        .text =
+            "After a peak the blocks that stay lie scattered, and each keeps its page. "
+            "The holes between them are used again when blocks of their size come "
+            "back, so this does not matter for a load that repeats itself. It does "
+            "when other sizes follow, or when few blocks live for long: then the "
+            "process stays near its peak with little in use. No call of glibc mends "
+            "it. What is saved by another malloc depends on the load, so no figure is "
+            "given: set a trial beside this one. These bytes are not in "
+            "glibc-retained; a part of what glibc-arenas promises comes from them.",
+        .run = rule_glibc_fragmentation,
     },
     {
         .id = "strata-limit",

@@ -44,6 +44,8 @@ static uint64_t move_share(struct partition *partition, struct arena_share *shar
 /*
  * Blocks in use are what is neither free nor top, headers included, but no more than was
  * handed out: what is resident beyond that is free and shares its pages with blocks in use.
+ * Where these free bytes were counted they come first, since of the blocks in use some pages
+ * may never have been touched.
  */
 void arena_share_divide(struct arena_share *share, const struct glibc_arena *arena,
     struct partition *partition)
@@ -65,6 +67,8 @@ void arena_share_divide(struct arena_share *share, const struct glibc_arena *are
     moved += move_share(partition, share, PART_GLIBC_FREE_EDGES,
         arena->free_resident_bytes - inner_bytes);
     partition->conflict_bytes = number_add(partition->conflict_bytes, want - moved);
+    (void)move_share(
+        partition, share, PART_GLIBC_FREE_EDGES, arena->free_shared_bytes.value);
     (void)move_share(partition, share, PART_GLIBC_IN_USE,
         number_add(arena->in_use_bytes, arena->overhead_bytes));
     (void)move_share(partition, share, PART_GLIBC_FREE_EDGES, share->rss_bytes);

@@ -25,12 +25,25 @@ static void add_resident(struct glibc_total *total, const struct glibc_arena *ar
         number_subtract(arena->top_resident_bytes, arena->top_trimmable_bytes));
 }
 
+static void add_shared(struct glibc_total *total, const struct glibc_arena *arena)
+{
+    if (!fact_is_known(&arena->free_shared_bytes)) {
+        total->arenas_unshared++;
+        return;
+    }
+    total->free_shared_bytes =
+        number_add(total->free_shared_bytes, arena->free_shared_bytes.value);
+    total->free_chunks = number_add(total->free_chunks, arena->free_chunks);
+    total->free_chunks = number_add(total->free_chunks, arena->fast_chunks);
+}
+
 static void add_arena(struct glibc_total *total, const struct glibc_arena *arena)
 {
     total->arenas++;
     if (!state_is_known(arena->state)) {
         total->arenas_unread++;
         total->arenas_unseen++;
+        total->arenas_unshared++;
         return;
     }
     total->held_bytes = number_add(total->held_bytes, arena->held_bytes);
@@ -42,6 +55,7 @@ static void add_arena(struct glibc_total *total, const struct glibc_arena *arena
     total->plus_minus_bytes =
         number_add(total->plus_minus_bytes, arena->plus_minus_bytes);
     add_resident(total, arena);
+    add_shared(total, arena);
 }
 
 void glibc_total_add(struct glibc_total *total, const struct glibc_facts *glibc)

@@ -27,6 +27,9 @@ struct glibc_total {
     uint64_t free_resident_bytes;   /* whole pages in free chunks and tops */
     uint64_t trim_gain_bytes;       /* what malloc_trim(0) gives back of these */
     uint64_t top_untrimmable_bytes; /* resident tops of arenas other than the main one */
+    uint64_t arenas_unshared;       /* whose free_shared_bytes are not known */
+    uint64_t free_shared_bytes;     /* free, on pages that hold something else too */
+    uint64_t free_chunks;           /* of the arenas with such a figure, fast ones too */
 };
 
 /* Adds one process to total, which starts zeroed. */

@@ -16,7 +16,7 @@ const struct part_name part_table[PART_KIND_COUNT] = {
     [PART_GLIBC_CACHED] = {"glibc-cached", "malloc: kept by threads for their next call"},
     [PART_GLIBC_FREE] = {"glibc-free", "malloc: free, malloc_trim would give it back"},
     [PART_GLIBC_FREE_EDGES] = {"glibc-free-edges",
-        "malloc: free, in pages it cannot give"},
+        "malloc: free, on pages shared with blocks in use"},
     [PART_GLIBC_MAIN_TOP] = {"glibc-main-top", "malloc: unused end of the main heap"},
     [PART_GLIBC_ARENA_TOPS] = {"glibc-arena-tops",
         "malloc: unused ends of other arenas, never given back"},

@@ -52,6 +52,10 @@ static void write_arena(
 {
     const uint32_t state = arena->state;
     const uint32_t resident = state_is_known(state) ? arena->resident_state : state;
+    const uint32_t shared =
+        state_is_known(state) && fact_is_known(&arena->free_shared_bytes)
+            ? state
+            : (uint32_t)arena->free_shared_bytes.state;
     const struct json_number numbers[] = {
         {"held", json_fact(arena->held_bytes, state)},
         {"held_peak", json_fact(arena->held_peak_bytes, state)},
@@ -69,6 +73,7 @@ static void write_arena(
         {"free_resident", json_fact(arena->free_resident_bytes, resident)},
         {"top_resident", json_fact(arena->top_resident_bytes, resident)},
         {"trim_gain", json_fact(arena->trim_gain_bytes, resident)},
+        {"free_shared", json_fact(arena->free_shared_bytes.value, shared)},
     };
     char address[ADDRESS_BYTES];
 
@@ -142,6 +147,7 @@ static void write_glibc(struct json_writer *json, const struct facts *facts)
         state = FACT_STALE;
     }
     const uint32_t seen = sum_state(total.arenas, total.arenas_unseen, unseen_state);
+    const uint32_t shared = sum_state(total.arenas, total.arenas_unshared, unread_state);
     const struct json_number numbers[] = {
         {"held", json_fact(total.held_bytes, state)},
         {"in_use", json_fact(total.in_use_bytes, state)},
@@ -153,6 +159,7 @@ static void write_glibc(struct json_writer *json, const struct facts *facts)
         {"free_resident", json_fact(total.free_resident_bytes, seen)},
         {"trim_gain", json_fact(total.trim_gain_bytes, seen)},
         {"top_resident_untrimmable", json_fact(total.top_untrimmable_bytes, seen)},
+        {"free_shared", json_fact(total.free_shared_bytes, shared)},
     };
     json_text(json, "state", fact_state_names[state]);
     json_optional_text(json, "why", why);

@@ -21,34 +21,41 @@ enum {
     TITLE_BYTES = 96,
 };
 
+/* The last four add up to free. */
+static const struct heap_table table = {
+    7, {{"held", 8}, {"in use", 8}, {"free", 8}, {"trim gives", 11}, {"trim keeps", 11},
+           {"shared", 8}, {"no RAM", 8}}};
+
 static void head(struct page *page, const char *first)
 {
-    static const char *const titles[HEAP_TABLE_CELLS] = {
-        "held", "in use", "free", "trim gives", "trim keeps"};
-
     page_heading(page, first);
-    heap_table_titles(page, titles);
+    heap_table_titles(page, &table);
+}
+
+static void cell(struct page *page, enum ink ink, int number, bool known, uint64_t bytes)
+{
+    heap_table_cell(page, ink, &table, number,
+        known ? quantity_mib(bytes, page->style->exact_bytes).text : "-");
 }
 
 static void row(
     struct page *page, enum ink ink, const char *name, const struct glibc_total *total)
 {
-    bool exact = page->style->exact_bytes;
-    bool read = total->arenas_unread < total->arenas || total->mmapped_blocks > 0;
-    bool seen = total->arenas_unseen < total->arenas;
-    uint64_t kept = number_subtract(total->free_resident_bytes, total->trim_gain_bytes);
+    const bool read = total->arenas_unread < total->arenas || total->mmapped_blocks > 0;
+    const bool seen = total->arenas_unseen < total->arenas;
+    const bool shared = seen && total->arenas_unshared < total->arenas;
+    const uint64_t resident = total->free_resident_bytes;
 
-    page_at(page, HEAP_TABLE_INDENT);
-    page_fit(page, ink, name, HEAP_TABLE_NAME_COLUMNS - HEAP_TABLE_INDENT + 1);
-    heap_table_cell(
-        page, ink, 0, read ? quantity_mib(total->held_bytes, exact).text : "-");
-    heap_table_cell(
-        page, ink, 1, read ? quantity_mib(total->in_use_bytes, exact).text : "-");
-    heap_table_cell(
-        page, ink, 2, read ? quantity_mib(total->free_bytes, exact).text : "-");
-    heap_table_cell(
-        page, ink, 3, seen ? quantity_mib(total->trim_gain_bytes, exact).text : "-");
-    heap_table_cell(page, ink, 4, seen ? quantity_mib(kept, exact).text : "-");
+    heap_table_name(page, ink, name);
+    cell(page, ink, 0, read, total->held_bytes);
+    cell(page, ink, 1, read, total->in_use_bytes);
+    cell(page, ink, 2, read, total->free_bytes);
+    cell(page, ink, 3, seen, total->trim_gain_bytes);
+    cell(page, ink, 4, seen, number_subtract(resident, total->trim_gain_bytes));
+    cell(page, ink, 5, shared, total->free_shared_bytes);
+    cell(page, ink, 6, shared,
+        number_subtract(
+            total->free_bytes, number_add(resident, total->free_shared_bytes)));
     page_end_line(page);
 }
 
@@ -160,6 +167,15 @@ static void mmapped_row(struct page *page, const struct glibc_facts *glibc)
     }
 }
 
+/* What the words of the last columns mean; only where there is something in them. */
+static void free_note(struct page *page, const struct glibc_total *total)
+{
+    if (total->arenas_unshared < total->arenas && total->free_bytes > 0) {
+        note(page,
+            "shared: free on pages of blocks in use; no RAM: free and not resident");
+    }
+}
+
 static void process_table(struct page *page, const struct glibc_facts *glibc)
 {
     struct glibc_total total = {0};
@@ -170,6 +186,7 @@ static void process_table(struct page *page, const struct glibc_facts *glibc)
     if (total.arenas > 1 || total.mmapped_blocks > 0) {
         row(page, INK_STRONG, "total", &total);
     }
+    free_note(page, &total);
 }
 
 static bool was_read(const struct process_facts *process)
@@ -229,6 +246,7 @@ static void group_table(struct page *page, const struct facts *facts, size_t rea
             name, sizeof(name), shown > 0 ? "total" : "in %zu processes", readable);
         row(page, INK_STRONG, name, &total);
     }
+    free_note(page, &total);
 }
 
 void allocator_text(struct page *page, const struct snapshot *snapshot)

@@ -23,27 +23,28 @@ enum {
     TEXT_BYTES = 512,
 };
 
+static const struct heap_table table = {
+    5, {{"held", HEAP_TABLE_COLUMNS}, {"in use", HEAP_TABLE_COLUMNS},
+           {"by CPUs", HEAP_TABLE_COLUMNS}, {"free", HEAP_TABLE_COLUMNS},
+           {"touched", HEAP_TABLE_COLUMNS}}};
+
 static void head(struct page *page)
 {
-    static const char *const titles[HEAP_TABLE_CELLS] = {
-        "held", "in use", "by CPUs", "free", "touched"};
-
     page_heading(
         page, page->style->exact_bytes ? "strata malloc, bytes" : "strata malloc, MiB");
-    heap_table_titles(page, titles);
+    heap_table_titles(page, &table);
 }
 
 static void row(
     struct page *page, enum ink ink, const char *name, const struct strata_kind *kind)
 {
     const bool exact = page->style->exact_bytes;
-    const uint64_t cells[HEAP_TABLE_CELLS] = {kind->held_bytes, kind->in_use_bytes,
-        kind->cached_bytes, kind->free_bytes, kind->touched_bytes};
+    const uint64_t cells[] = {kind->held_bytes, kind->in_use_bytes, kind->cached_bytes,
+        kind->free_bytes, kind->touched_bytes};
 
-    page_at(page, HEAP_TABLE_INDENT);
-    page_fit(page, ink, name, HEAP_TABLE_NAME_COLUMNS - HEAP_TABLE_INDENT + 1);
-    for (int i = 0; i < HEAP_TABLE_CELLS; i++) {
-        heap_table_cell(page, ink, i, quantity_mib(cells[i], exact).text);
+    heap_table_name(page, ink, name);
+    for (int i = 0; i < table.count; i++) {
+        heap_table_cell(page, ink, &table, i, quantity_mib(cells[i], exact).text);
     }
     page_end_line(page);
 }
@@ -166,11 +167,11 @@ static void record_row(struct page *page, const struct strata_facts *facts,
 {
     const bool exact = page->style->exact_bytes;
 
-    page_at(page, HEAP_TABLE_INDENT);
-    page_fit(
-        page, INK_PLAIN, record->tag, HEAP_TABLE_NAME_COLUMNS - HEAP_TABLE_INDENT + 1);
-    heap_table_cell(page, INK_PLAIN, 0, quantity_mib(record->used_bytes, exact).text);
-    heap_table_cell(page, INK_PLAIN, 1, quantity_mib(record->peak_bytes, exact).text);
+    heap_table_name(page, INK_PLAIN, record->tag);
+    heap_table_cell(
+        page, INK_PLAIN, &table, 0, quantity_mib(record->used_bytes, exact).text);
+    heap_table_cell(
+        page, INK_PLAIN, &table, 1, quantity_mib(record->peak_bytes, exact).text);
     page_put(page, INK_DIM, "  ");
     if (record->thread < facts->thread_count) {
         const struct strata_thread_facts *thread = &facts->threads[record->thread];
@@ -203,8 +204,8 @@ static void tag_rows(struct page *page, const struct strata_facts *facts)
     }
     page_at(page, HEAP_TABLE_INDENT);
     page_put(page, INK_STRONG, "by tag");
-    heap_table_cell(page, INK_STRONG, 0, "used");
-    heap_table_cell(page, INK_STRONG, 1, "peak");
+    heap_table_cell(page, INK_STRONG, &table, 0, "used");
+    heap_table_cell(page, INK_STRONG, &table, 1, "peak");
     page_end_line(page);
     for (size_t i = 0; i < shown; i++) {
         record_row(page, facts, sorted[i]);

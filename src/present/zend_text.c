@@ -28,17 +28,19 @@ struct heap_row {
     const struct zend_heap_facts *heap;
 };
 
+static const struct heap_table table = {
+    5, {{"used", HEAP_TABLE_COLUMNS}, {"real", HEAP_TABLE_COLUMNS},
+           {"peak real", HEAP_TABLE_COLUMNS}, {"limit", HEAP_TABLE_COLUMNS},
+           {"chunks", HEAP_TABLE_COLUMNS}}};
+
 static void head(struct page *page, const char *version)
 {
-    static const char *const titles[HEAP_TABLE_CELLS] = {
-        "used", "real", "peak real", "limit", "chunks"};
-
     page_heading(page, "PHP");
     if (version != NULL) {
         page_printf(page, INK_STRONG, " %s", version);
     }
     page_put(page, INK_STRONG, page->style->exact_bytes ? ", bytes" : ", MiB");
-    heap_table_titles(page, titles);
+    heap_table_titles(page, &table);
 }
 
 static void note(struct page *page, const char *text)
@@ -55,21 +57,20 @@ static void heap_row(struct page *page, const struct heap_row *row)
     char text[TEXT_BYTES];
 
     (void)snprintf(text, sizeof(text), "pid %" PRId32, row->process->pid);
-    page_at(page, HEAP_TABLE_INDENT);
-    page_fit(page, INK_PLAIN, text, HEAP_TABLE_NAME_COLUMNS - HEAP_TABLE_INDENT + 1);
-    heap_table_cell(
-        page, INK_PLAIN, 0, known ? quantity_mib(heap->used_bytes, exact).text : "-");
-    heap_table_cell(
-        page, INK_PLAIN, 1, known ? quantity_mib(heap->real_bytes, exact).text : "-");
-    heap_table_cell(page, INK_PLAIN, 2,
+    heap_table_name(page, INK_PLAIN, text);
+    heap_table_cell(page, INK_PLAIN, &table, 0,
+        known ? quantity_mib(heap->used_bytes, exact).text : "-");
+    heap_table_cell(page, INK_PLAIN, &table, 1,
+        known ? quantity_mib(heap->real_bytes, exact).text : "-");
+    heap_table_cell(page, INK_PLAIN, &table, 2,
         known ? quantity_mib(heap->peak_real_bytes, exact).text : "-");
-    heap_table_cell(page, INK_PLAIN, 3,
+    heap_table_cell(page, INK_PLAIN, &table, 3,
         heap->limit_bytes.state == FACT_OK
             ? quantity_mib(heap->limit_bytes.value, exact).text
             : "none");
     (void)snprintf(
         text, sizeof(text), "%" PRIu64 "+%" PRIu64, heap->chunks, heap->cached_chunks);
-    heap_table_cell(page, INK_PLAIN, 4, known ? text : "-");
+    heap_table_cell(page, INK_PLAIN, &table, 4, known ? text : "-");
     page_end_line(page);
     if (heap->why != NULL) {
         note(page, heap->why);

@@ -120,6 +120,7 @@ static const struct schema_field glibc_arena_fields[] = {
     U64(glibc_arena, trim_gain_bytes),
     U64(glibc_arena, top_resident_bytes),
     U64(glibc_arena, top_trimmable_bytes),
+    FACT(glibc_arena, free_shared_bytes),
     U64(glibc_arena, pin_address),
     U64(glibc_arena, pin_bytes),
     U64(glibc_arena, pinned_free_bytes),

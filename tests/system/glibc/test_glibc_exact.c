@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -65,6 +66,13 @@ static void compare_arena(
     assert_int_equal(arena->held_bytes, arena->in_use_bytes + arena->free_bytes +
                                             arena->fast_bytes + arena->top_bytes +
                                             arena->overhead_bytes);
+    /* What of the free bytes is on no resident page is whole pages. */
+    const uint64_t freed = arena->free_bytes + arena->fast_bytes + arena->top_bytes;
+    const uint64_t resident = arena->free_resident_bytes + arena->top_resident_bytes +
+                              arena->free_shared_bytes.value;
+    assert_int_equal(arena->free_shared_bytes.state, FACT_OK);
+    assert_true(resident <= freed);
+    assert_int_equal((freed - resident) % (uint64_t)sysconf(_SC_PAGESIZE), 0);
 }
 
 static void compare(const struct glibc_facts *glibc, const struct report *report)

@@ -48,6 +48,15 @@ static void end(void)
     glibc_image_release(&reading.image);
 }
 
+/* Free bytes are on whole resident pages, on shared ones, or on whole pages without RAM. */
+static void assert_free_adds_up(const struct glibc_arena *arena, uint64_t absent_bytes)
+{
+    assert_int_equal(arena->free_shared_bytes.state, FACT_OK);
+    assert_int_equal(arena->free_bytes + arena->fast_bytes + arena->top_bytes,
+        arena->free_resident_bytes + arena->top_resident_bytes +
+            arena->free_shared_bytes.value + absent_bytes);
+}
+
 static void compare(const struct glibc_arena *arena, const struct glibc_arena *expected)
 {
     if (arena->state != FACT_OK) {
@@ -81,6 +90,8 @@ static void reads_every_layout_to_the_byte(void **state)
         assert_int_equal(glibc->arena_count, 2);
         compare(&glibc->arenas[0], &reading.image.expected_main);
         compare(&glibc->arenas[1], &reading.image.expected_second);
+        assert_free_adds_up(&glibc->arenas[0], 0);
+        assert_free_adds_up(&glibc->arenas[1], 0);
         assert_int_equal(glibc->parameters.state, FACT_OK);
         assert_int_equal(glibc->parameters.mmapped_blocks, 2);
         assert_int_equal(glibc->mmapped_found_bytes.state, FACT_OK);
@@ -111,6 +122,7 @@ static void predicts_the_trim_and_skips_absent_pages(void **state)
     assert_int_equal(arena->free_resident_bytes, 3 * GLIBC_IMAGE_PAGE);
     assert_int_equal(arena->top_trimmable_bytes, top_gain);
     assert_int_equal(arena->trim_gain_bytes, 3 * GLIBC_IMAGE_PAGE + top_gain);
+    assert_free_adds_up(arena, GLIBC_IMAGE_PAGE);
     assert_int_equal(arena->resident_bytes, GLIBC_IMAGE_MAIN_BYTES - GLIBC_IMAGE_PAGE);
     /* A second arena's top is resident, and never given back. */
     arena = &reading.process.glibc.arenas[1];

@@ -100,6 +100,39 @@ static void retained_speaks_from_a_tenth_on(void **state)
     assert_silent(&fixture->judged, "glibc-retained");
 }
 
+static void fragmentation_speaks_of_holes_only(void **state)
+{
+    struct fixture *fixture = *state;
+    struct glibc_arena *arena =
+        builder_arena(&fixture->judged.facts, fixture->process, true, 200 * MIB);
+    const struct finding *finding;
+
+    arena->free_resident_bytes = arena->trim_gain_bytes = 60 * MIB;
+    set_rss(fixture, 100 * MIB);
+    assert_silent(&fixture->judged, "glibc-fragmentation"); /* not counted */
+    arena->free_shared_bytes = fact_ok(10 * MIB);
+    arena->free_chunks = 1000;
+    arena->fast_chunks = 24;
+    assert_speaks(&fixture->judged, "glibc-fragmentation", SEVERITY_INFO);
+    finding = judged_finding(&fixture->judged, "glibc-fragmentation");
+    assert_false(finding->predicts);
+    assert_int_equal(evidence_of(finding, "free_shared"), 10 * MIB);
+    assert_int_equal(evidence_of(finding, "each"), 10 * KIB);
+    assert_non_null(strstr(finding->fix, "strata run -- "));
+    assert_non_null(strstr(finding->fix, "LD_PRELOAD=libstrata-malloc.so"));
+    assert_null(strstr(finding->fix, "MALLOC_ARENA_MAX"));
+    set_rss(fixture, 101 * MIB);
+    assert_silent(&fixture->judged, "glibc-fragmentation");
+    arena->free_shared_bytes = fact_ok(64 * MIB);
+    set_rss(fixture, 320 * MIB);
+    assert_speaks(&fixture->judged, "glibc-fragmentation", SEVERITY_WARN);
+    for (int i = 0; i < 3; i++) {
+        builder_arena(&fixture->judged.facts, fixture->process, false, MIB);
+    }
+    finding = judged_finding(&fixture->judged, "glibc-fragmentation");
+    assert_non_null(strstr(finding->fix, "MALLOC_ARENA_MAX=2"));
+}
+
 /* n arenas beside a main one that is empty; each keeps retained bytes. */
 static void add_arenas(struct fixture *fixture, size_t count, uint64_t retained)
 {
@@ -600,6 +633,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(stalls_need_a_bound_and_a_wait, setup, teardown),
         TEST(retained_speaks_from_a_tenth_on),
+        TEST(fragmentation_speaks_of_holes_only),
         TEST(arenas_speak_when_a_cap_would_help),
         TEST(retained_in_many_arenas_is_cured_by_fewer),
         TEST(arenas_are_silent_where_a_cap_is_no_advice),

@@ -24,6 +24,9 @@ static struct glibc_arena arena(uint64_t held, bool main)
         .top_resident_bytes = 8192,
         .trim_gain_bytes = main ? 12288 : 4096,
         .top_trimmable_bytes = main ? 8192 : 0,
+        .free_chunks = 7,
+        .fast_chunks = 1,
+        .free_shared_bytes = {.value = 1000, .state = FACT_OK},
     };
 }
 
@@ -47,6 +50,12 @@ static void adds_arenas_and_mmapped_blocks(void **state)
     assert_true(total.free_resident_bytes == 2 * 4096 + 2 * 8192);
     assert_true(total.trim_gain_bytes == 12288 + 4096);
     assert_true(total.top_untrimmable_bytes == 8192);
+    assert_true(total.free_shared_bytes == 2000 && total.free_chunks == 16);
+    assert_true(total.arenas_unshared == 0);
+    arenas[1].free_shared_bytes = (struct fact){.state = FACT_ABSENT};
+    total = (struct glibc_total){0};
+    glibc_total_add(&total, &glibc);
+    assert_true(total.free_shared_bytes == 1000 && total.arenas_unshared == 1);
 }
 
 static void counts_what_could_not_be_read(void **state)

@@ -140,6 +140,23 @@ static void an_arena_is_divided_into_blocks_free_and_top(void **state)
     assert_int_equal(fixture->partition.conflict_bytes, 0);
 }
 
+/* Counted holes come before blocks in use, of which some were never touched. */
+static void holes_that_were_counted_are_no_blocks_in_use(void **state)
+{
+    struct fixture *fixture = *state;
+    struct glibc_arena *arena;
+
+    map(fixture, 64 * MIB, 40 * MIB, "rw-p", "", 30 * MIB);
+    builder_span(&fixture->facts, fixture->process, SPAN_GLIBC_ARENA_HEAP, 64 * MIB,
+        64 * MIB, 30 * MIB);
+    arena = builder_arena(&fixture->facts, fixture->process, false, 40 * MIB);
+    arena->in_use_bytes = 33 * MIB;
+    arena->free_shared_bytes = fact_ok(5 * MIB);
+    divide(fixture);
+    assert_part(fixture, PART_GLIBC_FREE_EDGES, 5 * MIB);
+    assert_part(fixture, PART_GLIBC_IN_USE, 25 * MIB);
+}
+
 /* A heap in two mappings, and a neighbour that the kernel merged with it. */
 static void a_span_may_cross_mappings_and_share_one(void **state)
 {
@@ -268,6 +285,7 @@ int main(void)
         TEST(shared_memory_and_special_mappings_by_name),
         TEST(segments_of_caches_are_parts_of_shared_memory),
         TEST(an_arena_is_divided_into_blocks_free_and_top),
+        TEST(holes_that_were_counted_are_no_blocks_in_use),
         TEST(a_span_may_cross_mappings_and_share_one),
         TEST(zero_pages_are_a_surplus_not_memory),
         TEST(facts_that_contradict_are_a_conflict),

@@ -76,6 +76,7 @@ static void fill_arenas(void)
             .trim_gain_bytes = held / 5 + (i == 0 ? held / 5 : 0),
             .top_resident_bytes = held / 5,
             .top_trimmable_bytes = i == 0 ? held / 5 : 0,
+            .free_shared_bytes = {.value = held / 16, .state = FACT_OK},
         };
     }
     database_arenas[7].state = FACT_MALFORMED;

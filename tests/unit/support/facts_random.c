@@ -142,6 +142,7 @@ static void take_arena(struct glibc_arena *arena, struct source *source)
     arena->trim_gain_bytes = take_amount(source);
     arena->top_resident_bytes = take_amount(source);
     arena->top_trimmable_bytes = take_amount(source);
+    arena->free_shared_bytes = take_fact(source);
     arena->pin_address = take_amount(source);
     arena->pin_bytes = take_amount(source);
     arena->pinned_free_bytes = take_amount(source);
