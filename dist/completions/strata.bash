@@ -18,8 +18,8 @@ _strata() {
     record) options='--json --root --defaults-file --output --every --for --deep-every --keep --max-size --help ' words=$(ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u) ;;
     report) options='--json --fail-on --output --at --from --to --compare --help ' ;;
     run) options='--bytes --output --check --limit --soft-limit --help ' ;;
-    rules) options='--json --color --width --help ' words=$(strata rules 2>/dev/null | sed -n 's/^\([a-z][^ ]*\) .*/\1/p') ;;
-    lab) options='--check --help ' words=$(strata lab 2>/dev/null | cut -d ' ' -f 1) ;;
+    rules) options='--json --color --width --help ' words=$(printf '%s\n' glibc-arenas glibc-retained glibc-fragmentation strata-limit strata-retained glibc-pinned-heap glibc-mmap-threshold allocator-opaque preload-not-active lazy-free thp-inflation untouched-reservation thread-stacks limit-nofile mysql-thread-cache mysql-connection-buffers mysql-configuration mysql-pool-emptied mysql-coverage mysql-schema-memory file-pages-look-alarming unexplained-residual swap hugetlb cgroup-near-limit cgroup-stalls page-cache-in-container slab-in-container shmem-charged rss-sum-overstates measured-inside-vm php-near-limit php-chunk-cliff php-idle-cache php-collectable php-native-memory fpm-worst-case fpm-children-overcommit fpm-opcache-in-pool fpm-status-memory growth-leak growth-plateau) ;;
+    lab) options='--check --help ' words=$(printf '%s\n' layers steps limit cliff sweep survivors chunks-return php-layers php-steps php-limit php-cliff fpm-staircase arena-churn alloc-test docker-number mysql-churn) ;;
     help) options='--help ' ;;
     esac
     case $previous in

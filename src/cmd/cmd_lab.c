@@ -21,12 +21,7 @@
 
 enum { PATH_BYTES = 4096, NAME_COLUMN = 16, MOST_ARGUMENTS = 64 };
 
-struct lab_row {
-    const char *name; /* of the lab; its program is lab-NAME */
-    const char *summary;
-};
-
-static const struct lab_row lab_table[] = {
+const struct lab_row lab_table[] = {
     {"layers", "three numbers for one PHP process: which contains which"},
     {"steps", "why real moves in steps of 2 MiB"},
     {"limit", "what memory_limit compares, and what the headroom is worth"},
@@ -43,17 +38,16 @@ static const struct lab_row lab_table[] = {
     {"alloc-test", "small blocks are freed: can another process have the memory?"},
     {"docker-number", "four figures for one container, and what each of them is"},
     {"mysql-churn", "MariaDB under churn: what is tracked, resident, and saved by a fix"},
+    {.name = NULL},
 };
-enum { LAB_COUNT = sizeof(lab_table) / sizeof(lab_table[0]) };
 
 static int list_labs(void)
 {
     struct buffer buffer;
 
     buffer_init(&buffer);
-    for (size_t i = 0; i < LAB_COUNT; i++) {
-        buffer_printf(
-            &buffer, "%-*s%s\n", NAME_COLUMN, lab_table[i].name, lab_table[i].summary);
+    for (const struct lab_row *row = lab_table; row->name != NULL; row++) {
+        buffer_printf(&buffer, "%-*s%s\n", NAME_COLUMN, row->name, row->summary);
     }
     int rc = print_buffer(&buffer);
     buffer_release(&buffer);
@@ -83,9 +77,9 @@ static bool find_program(const char *lab, char *path)
 
 static const struct lab_row *find_row(const char *name)
 {
-    for (size_t i = 0; i < LAB_COUNT; i++) {
-        if (strcmp(lab_table[i].name, name) == 0) {
-            return &lab_table[i];
+    for (const struct lab_row *row = lab_table; row->name != NULL; row++) {
+        if (strcmp(row->name, name) == 0) {
+            return row;
         }
     }
     return NULL;

@@ -48,6 +48,7 @@ enum {
 
 #define EVERY_MOST_MS (UINT64_C(24) * 60 * 60 * 1000)
 
+/* An option that means something else to another command has a row for each of them. */
 const struct option_row option_table[] = {
     {"json", VALUE_JSON, NULL, OPTION_JSON, "for machines; docs/json.md describes it"},
     {"bytes", VALUE_BYTES, NULL, OPTION_BYTES, "exact bytes instead of MiB and GiB"},
@@ -63,10 +64,14 @@ const struct option_row option_table[] = {
         "user and password for databases, instead of my.cnf"},
     {"capture", VALUE_CAPTURE, "FILE", OPTION_CAPTURE, "also store the facts in FILE"},
     {"output", 'o', "FILE", OPTION_OUTPUT, "where to write; - is standard output"},
-    {"check", VALUE_CHECK, NULL, OPTION_CHECK,
-        "lab: exit with 1 when a figure differs; run: with 125 unless it acts"},
-    {"limit", VALUE_TEXT + TEXT_LIMIT, "SIZE", OPTION_PLAN | OPTION_BENCH | OPTION_RUN,
-        "plan for, bench in, or hold so much memory (512M, 2G)"},
+    {"check", VALUE_CHECK, NULL, OPTION_CHECK, "exit with 1 when a figure differs"},
+    {"check", VALUE_CHECK, NULL, OPTION_RUN, "exit with 125 unless the preload acts"},
+    {"limit", VALUE_TEXT + TEXT_LIMIT, "SIZE", OPTION_PLAN,
+        "memory that there will be: 512M, 2G"},
+    {"limit", VALUE_TEXT + TEXT_LIMIT, "SIZE", OPTION_BENCH,
+        "run the server in a cgroup of so much memory: 512M, 2G"},
+    {"limit", VALUE_TEXT + TEXT_LIMIT, "SIZE", OPTION_RUN,
+        "never hold more than this: 512M, 2G, 80%"},
     {"soft-limit", VALUE_TEXT + TEXT_SOFT_LIMIT, "SIZE", OPTION_RUN,
         "above this, give back what is free at once"},
     {"memory-limit", VALUE_TEXT + TEXT_MEMORY_LIMIT, "SIZE", OPTION_PLAN,
@@ -84,7 +89,7 @@ const struct option_row option_table[] = {
     {"days", VALUE_TEXT + TEXT_DAYS, "N", OPTION_PLAN,
         "how far back to ask Prometheus, 7"},
     {"pool", VALUE_TEXT + TEXT_POOL, "NAME", OPTION_PLAN,
-        "only this pool of Prometheus's"},
+        "which of the pools in Prometheus, or recipes in a result"},
     {"every", VALUE_EVERY, "TIME", OPTION_EVERY, "how often: 2s, 1m; from 200ms to 1d"},
     {"once", VALUE_ONCE, NULL, OPTION_ONCE, "look once, print, end"},
     {"most", VALUE_MOST, "N", OPTION_MOST, "targets to look into, largest first; 32"},
@@ -284,14 +289,21 @@ static int apply(struct options *options, int value)
     }
 }
 
-static const struct option_row *row_of(int value)
+/* The row for the command; one of another command when it does not take the option. */
+static const struct option_row *row_of(const struct command *command, int value)
 {
+    const struct option_row *other = NULL;
+
     for (int i = 0; i < ROW_COUNT; i++) {
-        if (option_table[i].value == value) {
-            return &option_table[i];
+        const struct option_row *row = &option_table[i];
+        if (row->value == value) {
+            if (command_takes(command, row)) {
+                return row;
+            }
+            other = row;
         }
     }
-    return NULL;
+    return other;
 }
 
 /* getopt says which option it means by optopt for letters, else by the word it was at. */
@@ -300,7 +312,7 @@ static int refuse(const struct options *options, int answer, char *const *argv)
     const char letter[] = {'-', (char)optopt, '\0'};
     const char *word = argv[optind - 1];
     bool is_long = strncmp(word, "--", 2) == 0;
-    const struct option_row *row = row_of(optopt);
+    const struct option_row *row = row_of(options->command, optopt);
 
     if (answer == ':') {
         return wrong(options, "a value must follow option", is_long ? word : letter);
@@ -353,7 +365,7 @@ int options_parse(
         if (value == '?' || value == ':') {
             return refuse(options, value, argv);
         }
-        const struct option_row *row = row_of(value);
+        const struct option_row *row = row_of(command, value);
         BUG_IF(row == NULL);
         if (!command_takes(command, row)) {
             return wrong(options, "this command does not take option", argv[optind - 1]);

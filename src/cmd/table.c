@@ -166,8 +166,7 @@ const struct command command_table[] = {
         "the preload does not act, and when the library is not installed; 126 when "
         "COMMAND\n"
         "cannot be run, 127 when there is none.",
-        OPTION_RUN | OPTION_CHECK | OPTION_BYTES | OPTION_OUTPUT, 1,
-        ANY_NUMBER_OF_ARGUMENTS, cmd_run},
+        OPTION_RUN | OPTION_BYTES | OPTION_OUTPUT, 1, ANY_NUMBER_OF_ARGUMENTS, cmd_run},
     {"rules", "[ID]", "what each finding means, when it speaks, what it proposes",
         "Without ID the list, with ID one rule in full.",
         LOOK & ~OPTION_BYTES & ~OPTION_ALL, 0, 1, cmd_rules},

@@ -112,3 +112,17 @@ JSON
         has "$errors" "'$none'"
     done
 }
+
+@test "an option's help tells what it does to this command only" {
+    expect 0 "$STRATA" help run
+    has "$output" "exit with 125 unless"
+    lacks "$output" "when a figure differs"
+    has "$output" "never hold more"
+    expect 0 "$STRATA" help lab
+    has "$output" "when a figure differs"
+    lacks "$output" "125 unless"
+    expect 0 "$STRATA" help plan
+    lacks "$output" "never hold more"
+    expect 2 "$STRATA" explain --limit 1M self
+    has "$errors" "does not take option"
+}

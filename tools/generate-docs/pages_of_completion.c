@@ -1,37 +1,51 @@
 /*
  * pages_of_completion.c - completion for bash, zsh and fish, out of the same tables.
  *
- * Commands and options are written down; names of rules and labs are asked of the program
- * itself, and targets are what runs: nothing that changes is written twice.
+ * Commands, options, rules and labs are written down, so that nothing is run to propose them;
+ * targets are what runs.
  */
 #include "pages.h"
 
 #include <string.h>
 
+#include "cmd/cmd_lab.h"
+#include "cmd/cmd_rules.h"
 #include "cmd/options.h"
 #include "findings/finding.h"
 
+enum { WORDS_BYTES = 8192 };
+
+static const char names_line[] = "printf '%s\\n'";
+static const char targets_line[] =
+    "ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u";
+
+static void add_name(char *line, const char *name)
+{
+    const size_t used = strlen(line);
+
+    (void)snprintf(line + used, WORDS_BYTES - used, " %s", name);
+}
+
 /* The shell's line that prints what may stand as an argument; NULL: files only. */
-struct words {
-    const char *arguments; /* how they are called in the table of commands */
-    const char *line;
-};
-
-static const struct words word_table[] = {
-    {"[ID]", "strata rules 2>/dev/null | sed -n 's/^\\([a-z][^ ]*\\) .*/\\1/p'"},
-    {"[NAME [SETTING=VALUE...]]", "strata lab 2>/dev/null | cut -d ' ' -f 1"},
-    {"TARGET", "ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u"},
-};
-
 static const char *words_line(const struct command *command)
 {
-    for (size_t i = 0; i < sizeof(word_table) / sizeof(word_table[0]); i++) {
-        if (strncmp(command->arguments, word_table[i].arguments,
-                strlen(word_table[i].arguments)) == 0) {
-            return word_table[i].line;
+    static char line[WORDS_BYTES];
+
+    (void)snprintf(line, sizeof(line), "%s", names_line);
+    if (command->run == cmd_rules) {
+        for (const struct rule *rule = rule_table; rule->id != NULL; rule++) {
+            add_name(line, rule->id);
         }
+        return line;
     }
-    return NULL;
+    if (command->run == cmd_lab) {
+        for (const struct lab_row *lab = lab_table; lab->name != NULL; lab++) {
+            add_name(line, lab->name);
+        }
+        return line;
+    }
+    return strncmp(command->arguments, "TARGET", strlen("TARGET")) == 0 ? targets_line
+                                                                        : NULL;
 }
 
 /* The values of an option's argument, with a blank between; NULL: free, or a file. */
