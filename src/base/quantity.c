@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 static const double mib_bytes = 1024.0 * 1024.0;
 static const double gib_bytes = 1024.0 * 1024.0 * 1024.0;
@@ -108,6 +109,23 @@ struct quantity quantity_percent(uint64_t share, uint64_t whole)
         (void)snprintf(out.text, sizeof(out.text), "%.1f %%", percent);
     }
     return out;
+}
+
+struct quantity quantity_count(uint64_t count, const char *noun)
+{
+    const size_t bytes = strlen(noun);
+    const char *ending = count == 1                            ? ""
+                         : bytes > 0 && noun[bytes - 1] == 's' ? "es"
+                                                               : "s";
+    struct quantity out;
+
+    (void)snprintf(out.text, sizeof(out.text), "%" PRIu64 " %s%s", count, noun, ending);
+    return out;
+}
+
+const char *quantity_form(uint64_t count, const char *one, const char *many)
+{
+    return count == 1 ? one : many;
 }
 
 struct quantity quantity_seconds(uint64_t seconds)

@@ -36,6 +36,15 @@ struct quantity quantity_seconds(uint64_t seconds);
 /* "12.4 ms", "850 us", "1.2 s" */
 struct quantity quantity_microseconds(uint64_t microseconds);
 
+/*
+ * A count with its noun: "1 worker", "0 workers", "2 processes". noun is in the singular, and its
+ * plural ends in s, or in es behind an s. No other place puts the two together.
+ */
+struct quantity quantity_count(uint64_t count, const char *noun);
+
+/* one when count is 1, else many: "was" or "were". */
+const char *quantity_form(uint64_t count, const char *one, const char *many);
+
 /* RFC 3339 in UTC, "2026-11-30T12:52:31Z"; fractions of the second are cut off. */
 struct quantity quantity_time(int64_t unix_ns);
 

@@ -179,13 +179,14 @@ static void add_layers(
     add_row(text, "peak RSS", (uint64_t)process->usage.ru_maxrss * 1024, exact,
         "of the whole process, or of the largest it waited for");
     if (layers.limit_bytes != 0) {
-        buffer_printf(text, "  limit %s: %llu requests refused, %llu times given back\n",
+        buffer_printf(text, "  limit %s: %s refused, given back %s\n",
             quantity_bytes(layers.limit_bytes, exact).text,
-            (unsigned long long)layers.refused, (unsigned long long)layers.purges);
+            quantity_count(layers.refused, "request").text,
+            quantity_count(layers.purges, "time").text);
     }
     if (layers.pressure_purges != 0) {
-        buffer_printf(text, "  under pressure: %llu times given back\n",
-            (unsigned long long)layers.pressure_purges);
+        buffer_printf(text, "  under pressure: given back %s\n",
+            quantity_count(layers.pressure_purges, "time").text);
     }
 }
 

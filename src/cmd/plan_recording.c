@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/quantity.h"
 #include "model/known.h"
 #include "model/workers.h"
 #include "plan/distribution.h"
@@ -155,9 +156,10 @@ static void put_samples(
 {
     const struct distribution sums =
         distribution_of(collector->sums, collector->tick_count);
-    const char *source = region_printf(region,
-        "a recording: %zu moments of its pool, %zu samples of a worker",
-        collector->tick_count, collector->sample_count);
+    const char *source =
+        region_printf(region, "a recording: %s of its pool, %s of a worker",
+            quantity_count(collector->tick_count, "moment").text,
+            quantity_count(collector->sample_count, "sample").text);
 
     if (source == NULL || collector->sample_count == 0) {
         return;

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/quantity.h"
 #include "facts/program_text.h"
 #include "facts_types/facts.h"
 
@@ -240,8 +241,9 @@ static void look_at_glibc(struct detection *detection, bool heaps_read)
 
     if (glibc->arena_count > 0) {
         found = note(detection, ALLOCATOR_GLIBC,
-            region_printf(detection->region, "main_arena in %s, %zu arenas",
-                glibc->static_binary ? "the program" : "libc", glibc->arena_count));
+            region_printf(detection->region, "main_arena in %s, %s",
+                glibc->static_binary ? "the program" : "libc",
+                quantity_count(glibc->arena_count, "arena").text));
         found->active = holds_memory(glibc);
         found->linked_statically = glibc->static_binary;
         found->version = glibc->version;
@@ -262,8 +264,8 @@ static void look_at_runtimes(struct detection *detection)
 
     if (process->zend.heap_count > 0) {
         struct allocator_facts *found = note(detection, ALLOCATOR_ZEND,
-            region_printf(
-                detection->region, "%zu heaps of PHP", process->zend.heap_count));
+            region_printf(detection->region, "%s of PHP",
+                quantity_count(process->zend.heap_count, "heap").text));
         for (size_t i = 0; i < process->zend.heap_count; i++) {
             found->active = found->active || !process->zend.heaps[i].custom;
         }

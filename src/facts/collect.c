@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quantity.h"
 #include "facts/cgroup_tree.h"
 #include "facts/collect_host.h"
 #include "facts/collection.h"
@@ -194,8 +195,8 @@ static void check_members(
     const size_t started = count_missing(&after, before);
     if (ended + started > 0) {
         char *why = region_printf(&facts->region,
-            "%zu processes ended and %zu started while the target was read", ended,
-            started);
+            "%s ended and %zu started while the target was read",
+            quantity_count(ended, "process").text, started);
         gap_add(facts, "members", 0, FACT_STALE, why != NULL ? why : "members changed");
     }
 }

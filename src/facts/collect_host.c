@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/quantity.h"
 #include "facts/collect.h"
 #include "facts/gap.h"
 #include "facts/host.h"
@@ -73,7 +74,8 @@ static void report_hidden(struct facts *facts, size_t hidden)
 {
     if (hidden > 0) {
         char *why = region_printf(&facts->region,
-            "/proc hides %zu processes from this user (hidepid): run with sudo", hidden);
+            "/proc hides %s from this user (hidepid): run with sudo",
+            quantity_count(hidden, "process").text);
         gap_add(facts, "process", 0, FACT_DENIED, why != NULL ? why : "hidden");
     }
 }

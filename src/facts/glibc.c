@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/quantity.h"
 #include "facts/glibc_arena.h"
 #include "facts/glibc_find.h"
 #include "facts/glibc_mmapped.h"
@@ -124,12 +125,12 @@ static int conclude(struct glibc_reader *reader, const struct glibc_ring *ring)
         facts->why = region_copy_text(reader->region, ring->why);
     } else if (malformed > 0) {
         facts->state = FACT_MALFORMED;
-        facts->why = region_printf(reader->region,
-            "%zu of %zu arenas could not be understood", malformed, facts->arena_count);
+        facts->why = region_printf(reader->region, "%zu of %s could not be understood",
+            malformed, quantity_count(facts->arena_count, "arena").text);
     } else if (stale > 0) {
         facts->state = FACT_STALE;
-        facts->why = region_printf(reader->region,
-            "%zu of %zu arenas changed while they were read", stale, facts->arena_count);
+        facts->why = region_printf(reader->region, "%zu of %s changed during the reading",
+            stale, quantity_count(facts->arena_count, "arena").text);
     }
     return facts->state != FACT_OK && facts->why == NULL ? -ENOMEM : 0;
 }

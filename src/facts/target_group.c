@@ -144,7 +144,7 @@ static void describe_one(
 
     buffer_printf(buffer, "\n  %d %s", entry->pid, entry->name);
     if (family.processes > 1) {
-        buffer_printf(buffer, ", %zu processes", family.processes);
+        buffer_printf(buffer, ", %s", quantity_count(family.processes, "process").text);
     }
     if (family.resident_pages <= UINT64_MAX / page_bytes) {
         buffer_printf(buffer, ", %s",

@@ -104,9 +104,9 @@ int rule_fpm_worst_case(const struct snapshot *snapshot, struct finding_list *li
         return 0;
     }
     const uint64_t each_bytes = sums.children == 0 ? 0 : sums.worst_bytes / sums.children;
-    finding.summary = finding_printf(list,
-        "%" PRIu64 " workers at their memory_limit would need %s; %s has %s",
-        sums.children, quantity_bytes(sums.worst_bytes, false).text, what,
+    finding.summary = finding_printf(list, "%s at memory_limit would need %s; %s has %s",
+        quantity_count(sums.children, "worker").text,
+        quantity_bytes(sums.worst_bytes, false).text, what,
         quantity_bytes(memory, false).text);
     finding.reasoning = "the worst case, which an attacker or one bad page can bring "
                         "about; whether it is "
@@ -166,9 +166,10 @@ int rule_fpm_children_overcommit(
         finding.severity = SEVERITY_CRITICAL;
     }
     finding.summary = finding_printf(list,
-        "%zu pools may start %" PRIu64 " workers; at today's %s of private memory each "
-        "that is %s of the %s that %s has",
-        sums.pools, sums.children, quantity_bytes(each, false).text,
+        "%s may start %s; at today's %s of private memory each that is %s of the %s that "
+        "%s has",
+        quantity_count(sums.pools, "pool").text,
+        quantity_count(sums.children, "worker").text, quantity_bytes(each, false).text,
         quantity_bytes(expected, false).text, quantity_bytes(memory, false).text, what);
     finding.reasoning = "private pages are what one more worker adds; the shared part is "
                         "there once and left out";

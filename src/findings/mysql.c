@@ -141,10 +141,11 @@ int rule_mysql_thread_cache(const struct snapshot *snapshot, struct finding_list
         finding.severity = SEVERITY_WARN;
     }
     finding.summary = finding_printf(list,
-        "%" PRIu64 " threads were made for %" PRIu64
-        " connections, of which at most %" PRIu64
+        "%s %s made for %s, of which at most %" PRIu64
         " were open at one time: each starts cold, and leaves holes in malloc's arenas",
-        created, connections, mysql_value(mysql, MYSQL_FACT_MAX_USED_CONNECTIONS));
+        quantity_count(created, "thread").text, quantity_form(created, "was", "were"),
+        quantity_count(connections, "connection").text,
+        mysql_value(mysql, MYSQL_FACT_MAX_USED_CONNECTIONS));
     finding.reasoning = "with a cache as large as the connections at one time the same "
                         "threads serve them "
                         "all, and none is made any more. On memory the effect is small, "
@@ -247,17 +248,18 @@ int rule_mysql_connection_buffers(
     finding.summary =
         above
             ? finding_printf(list,
-                  "%s are resident, more than the %s that buffers for all %" PRIu64
-                  " connections and all caches could take by formula: the formula is no "
-                  "bound, since it knows nothing of malloc",
+                  "%s are resident, more than the %s that buffers for %s and all caches "
+                  "could take by formula: the formula is no bound, since it knows "
+                  "nothing "
+                  "of malloc",
                   quantity_bytes(resident, false).text, quantity_bytes(worst, false).text,
-                  allowed)
+                  quantity_count(allowed, "connection").text)
             : finding_printf(list,
-                  "buffers for all %" PRIu64 " connections would take %s by formula, "
-                  "more than the %s there are; %" PRIu64
-                  " connections at most were open at one time, and %s are resident",
-                  allowed, quantity_bytes(worst, false).text,
-                  quantity_bytes(there, false).text, seen,
+                  "buffers for %s would take %s by formula, more than the %s there are; "
+                  "at most %s at one time, and %s are resident",
+                  quantity_count(allowed, "connection").text,
+                  quantity_bytes(worst, false).text, quantity_bytes(there, false).text,
+                  quantity_count(seen, "connection").text,
                   quantity_bytes(resident, false).text);
     finding.reasoning =
         "sort, join and read buffers are taken as needed, several or none by a "

@@ -81,16 +81,19 @@ static const char *summary_of(
                "instrument is not known";
     case LACK_ITSELF:
         return finding_printf(list,
-            "Performance Schema is on for itself only: it takes %s, and %" PRIu64
-            " of %" PRIu64 " memory instruments count",
+            "Performance Schema is on for itself only: it takes %s, and of %s %" PRIu64
+            " count",
             quantity_bytes(own, false).text,
-            mysql_value(mysql, MYSQL_FACT_INSTRUMENTS_ON),
-            mysql_value(mysql, MYSQL_FACT_INSTRUMENTS));
+            quantity_count(
+                mysql_value(mysql, MYSQL_FACT_INSTRUMENTS), "memory instrument")
+                .text,
+            mysql_value(mysql, MYSQL_FACT_INSTRUMENTS_ON));
     case LACK_LATER:
         return finding_printf(list,
-            "the memory instruments were switched on while the server ran: %" PRIu64
-            " rows are below zero (%s in all), and what was taken before is missing",
-            mysql_value(mysql, MYSQL_FACT_NEGATIVE_ROWS),
+            "the memory instruments were switched on while the server ran: %s below zero "
+            "(%s "
+            "in all), and what was taken before is missing",
+            quantity_count(mysql_value(mysql, MYSQL_FACT_NEGATIVE_ROWS), "row").text,
             quantity_bytes(mysql_value(mysql, MYSQL_FACT_INSTRUMENTED_NEGATIVE), false)
                 .text);
     case LACK_COVERAGE:

@@ -187,10 +187,11 @@ int rule_php_chunk_cliff(const struct snapshot *snapshot, struct finding_list *l
     if (cliff.real_bytes == 0) {
         return 0;
     }
+    const uint64_t chunks = cliff.half + cliff.third + cliff.quarter;
+
     finding.summary = finding_printf(list,
-        "%" PRIu64 " chunks hold a block that no second one fits beside: memory_limit "
-        "is charged %s for %s",
-        cliff.half + cliff.third + cliff.quarter,
+        "%s %s a block that no second one fits beside: memory_limit is charged %s for %s",
+        quantity_count(chunks, "chunk").text, quantity_form(chunks, "holds", "hold"),
         quantity_bytes(cliff.real_bytes, false).text,
         quantity_bytes(cliff.used_bytes, false).text);
     finding.reasoning =
@@ -251,9 +252,9 @@ int rule_php_idle_cache(const struct snapshot *snapshot, struct finding_list *li
         at_least_percent(kept.resident_bytes, resident, KEPT_WARN_PERCENT)) {
         finding.severity = SEVERITY_WARN;
     }
-    finding.summary = finding_printf(list,
-        "%zu idle worker%s keep%s %s of chunks from earlier requests", kept.workers,
-        kept.workers == 1 ? "" : "s", kept.workers == 1 ? "s" : "",
+    finding.summary = finding_printf(list, "%s %s %s of chunks from earlier requests",
+        quantity_count(kept.workers, "idle worker").text,
+        quantity_form(kept.workers, "keeps", "keep"),
         quantity_bytes(kept.resident_bytes, false).text);
     finding.reasoning =
         "at the end of each request PHP halves the distance between what it keeps and "

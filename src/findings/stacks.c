@@ -72,9 +72,9 @@ int rule_thread_stacks(const struct snapshot *snapshot, struct finding_list *lis
                            ? SEVERITY_WARN
                            : SEVERITY_INFO;
     finding.summary = finding_printf(list,
-        "%" PRIu64 " stacks of threads and %" PRIu64 " kept of ended ones are resident "
-        "with %s",
-        sum.alive, sum.cached, quantity_bytes(bytes, false).text);
+        "%s of threads and %" PRIu64 " kept of ended ones are resident with %s",
+        quantity_count(sum.alive, "stack").text, sum.cached,
+        quantity_bytes(bytes, false).text);
     finding.reasoning =
         "a stack stays resident down to its deepest use; glibc keeps stacks of ended "
         "threads for the next ones, 40 MiB of address space by default "

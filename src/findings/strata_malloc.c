@@ -78,9 +78,10 @@ int rule_strata_limit(const struct snapshot *snapshot, struct finding_list *list
     if (facts->limit_refused > 0) {
         finding.severity = SEVERITY_CRITICAL;
         finding.summary = finding_printf(list,
-            "%" PRIu64 " requests for memory were refused because of the limit of %s "
-            "(STRATA_LIMIT)",
-            facts->limit_refused, quantity_bytes(facts->limit_hard_bytes, false).text);
+            "%s for memory %s refused because of the limit of %s (STRATA_LIMIT)",
+            quantity_count(facts->limit_refused, "request").text,
+            quantity_form(facts->limit_refused, "was", "were"),
+            quantity_bytes(facts->limit_hard_bytes, false).text);
     } else {
         finding.summary = finding_printf(list,
             "malloc holds %s of its limit of %s (STRATA_LIMIT, %s)",

@@ -11,6 +11,7 @@
 #include <errno.h>
 
 #include "base/number.h"
+#include "base/quantity.h"
 #include "model/known.h"
 
 void group_sums_add(struct group_sums *sums, const struct process_view *view,
@@ -68,11 +69,12 @@ static int missing_like_member(const struct snapshot *snapshot, struct layer *la
 static const char *over_members(
     struct region *region, const char *what, size_t known, size_t members)
 {
+    const struct quantity all = quantity_count(members, "process");
+
     if (known < members) {
-        return region_printf(
-            region, "%s over %zu of %zu processes", what, known, members);
+        return region_printf(region, "%s over %zu of %s", what, known, all.text);
     }
-    return region_printf(region, "%s over %zu processes", what, members);
+    return region_printf(region, "%s over %s", what, all.text);
 }
 
 static int set_heap_layer(struct region *region, const struct group_sums *sums,
@@ -191,8 +193,8 @@ static int set_pss(
     }
     if (sums->known[LAYER_PSS] < snapshot->member_count) {
         return layer_missing(layer, FACT_ABSENT,
-            region_printf(region, "known of %zu of %zu processes only",
-                sums->known[LAYER_PSS], snapshot->member_count));
+            region_printf(region, "known of %zu of %s only", sums->known[LAYER_PSS],
+                quantity_count(snapshot->member_count, "process").text));
     }
     if (sums->partitioned == sums->known[LAYER_PSS]) {
         return layer_from_amounts(region, &sums->pss, FACT_OK,

@@ -18,6 +18,7 @@
 #include <inttypes.h>
 
 #include "base/number.h"
+#include "base/quantity.h"
 #include "model/known.h"
 #include "model/strata_layers.h"
 #include "model/zend_layers.h"
@@ -183,17 +184,16 @@ static const char *glibc_source(
     struct region *region, const struct glibc_facts *glibc, const struct arena_sums *sums)
 {
     const char *version = glibc->version != NULL ? glibc->version : "unknown version";
+    const struct quantity blocks =
+        quantity_count(glibc->parameters.mmapped_blocks, "mapped block");
 
     if (sums->walked < glibc->arena_count) {
-        return region_printf(region,
-            "glibc malloc %s: %zu of %zu arenas could be walked, and %" PRIu64
-            " mapped blocks",
-            version, sums->walked, glibc->arena_count, glibc->parameters.mmapped_blocks);
+        return region_printf(region, "glibc malloc %s: %zu of %s could be walked, and %s",
+            version, sums->walked, quantity_count(glibc->arena_count, "arena").text,
+            blocks.text);
     }
-    return region_printf(region,
-        "glibc malloc %s: %zu arena%s walked, and %" PRIu64 " mapped blocks", version,
-        glibc->arena_count, glibc->arena_count == 1 ? "" : "s",
-        glibc->parameters.mmapped_blocks);
+    return region_printf(region, "glibc malloc %s: %s walked, and %s", version,
+        quantity_count(glibc->arena_count, "arena").text, blocks.text);
 }
 
 /* Names every heap that was counted. */
@@ -209,10 +209,10 @@ static const char *source_text(struct region *region, const struct process_facts
     if (zend->heaps == 0) {
         return region_printf(region, "%s%s%s", first, comma, glibc != NULL ? glibc : "");
     }
-    return region_printf(region, "%s%s%s%sPHP %s: %zu heap%s", first, comma,
+    return region_printf(region, "%s%s%s%sPHP %s: %s", first, comma,
         glibc != NULL ? glibc : "", strata != NULL || glibc != NULL ? "; " : "",
         process->zend.version != NULL ? process->zend.version : "of unknown version",
-        zend->heaps, zend->heaps == 1 ? "" : "s");
+        quantity_count(zend->heaps, "heap").text);
 }
 
 static void add_glibc(const struct process_facts *process, struct heap_amounts *amounts,

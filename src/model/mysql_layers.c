@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/quantity.h"
 #include "model/known.h"
 
 enum { HEADER_BYTES = 16, ON_MIN_PERCENT = 75, LOG_BUFFERS_OF_MARIADB = 2 };
@@ -272,10 +273,9 @@ static const char *source_text(
 
     switch (source) {
     case MYSQL_SOURCE_SCHEMA:
-        return region_printf(region,
-            "%s %s: Performance Schema, %" PRIu64 " of %" PRIu64
-            " memory instruments on%s",
-            family_title(mysql), version, on, all,
+        return region_printf(region, "%s %s: Performance Schema, %" PRIu64 " of %s on%s",
+            family_title(mysql), version, on,
+            quantity_count(all, "memory instrument").text,
             mysql->since == MYSQL_SINCE_LATER ? ", not since the start" : "");
     case MYSQL_SOURCE_BOTH:
         return region_printf(region,

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/quantity.h"
 #include "model/known.h"
 #include "model/mysql_layers.h"
 
@@ -78,7 +79,8 @@ static int set_resident_by_mappings(
     struct layer *residual = &view->layers[LAYER_RESIDUAL];
     const int error = layer_from_amounts(region, &partition->rss,
         (enum fact_state)process->mappings_state,
-        region_printf(region, "smaps: Rss of %zu mappings", process->mapping_count),
+        region_printf(region, "smaps: Rss of %s",
+            quantity_count(process->mapping_count, "mapping").text),
         resident);
 
     if (error != 0) {

@@ -9,6 +9,7 @@
 #include "model/zend_layers.h"
 
 #include "base/number.h"
+#include "base/quantity.h"
 #include "model/known.h"
 
 enum { PAGE_BYTES = 4096 };
@@ -114,11 +115,10 @@ int zend_layers_tracked(struct region *region, const struct process_facts *proce
     const char *version = process->zend.version;
 
     int error = layer_from_amounts(region, tracked, sums->stale ? FACT_STALE : FACT_OK,
-        version != NULL
-            ? region_printf(region, "PHP %s: memory_get_usage() of %zu heap%s", version,
-                  sums->heaps, sums->heaps == 1 ? "" : "s")
-            : region_printf(region, "PHP: memory_get_usage() of %zu heap%s", sums->heaps,
-                  sums->heaps == 1 ? "" : "s"),
+        version != NULL ? region_printf(region, "PHP %s: memory_get_usage() of %s",
+                              version, quantity_count(sums->heaps, "heap").text)
+                        : region_printf(region, "PHP: memory_get_usage() of %s",
+                              quantity_count(sums->heaps, "heap").text),
         layer);
     layer->plus_minus_bytes = sums->plus_minus_bytes;
     return error;

@@ -10,6 +10,7 @@
 #include <errno.h>
 
 #include "base/number.h"
+#include "base/quantity.h"
 
 enum { KERNEL_STACK_BYTES = 16 << 10 };
 
@@ -85,10 +86,11 @@ int fleet_plan_input(struct region *region, const struct fleet *fleet,
     }
     input->private_count = columns.count;
     input->source = region_printf(region,
-        "Prometheus: %zu moments of %zu host%s in %u day%s; a sample is a host's mean "
+        "Prometheus: %s of %s in %s; a sample is a host's mean "
         "worker",
-        columns.count, fleet->hosts, fleet->hosts == 1 ? "" : "s", fleet->days,
-        fleet->days == 1 ? "" : "s");
+        quantity_count(columns.count, "moment").text,
+        quantity_count(fleet->hosts, "host").text,
+        quantity_count(fleet->days, "day").text);
     if (input->source == NULL) {
         return -ENOMEM;
     }

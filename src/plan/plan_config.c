@@ -122,9 +122,9 @@ static void put_allocator(const struct plan_input *input, struct buffer *buffer)
 {
     if (input->arenas > CAPPED_ARENAS) {
         buffer_printf(buffer,
-            "# environment of the server: %" PRIu64 " arenas were seen in one worker\n"
+            "# environment of the server: %s seen in one worker\n"
             "export MALLOC_ARENA_MAX=%d\n",
-            input->arenas, CAPPED_ARENAS);
+            quantity_count(input->arenas, "arena").text, CAPPED_ARENAS);
     }
     if (input->thread_cache_bytes >= cache_min_bytes) {
         buffer_printf(buffer,

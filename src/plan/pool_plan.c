@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/quantity.h"
 #include "model/known.h"
 #include "model/workers.h"
 
@@ -389,8 +390,8 @@ int pool_plan_input(struct region *region, const struct snapshot *snapshot,
         return -ENODATA;
     }
     input->source = region_printf(region,
-        "one look at a live pool of %zu worker%s; each counts at its peak so far",
-        sums.known, sums.known == 1 ? "" : "s");
+        "one look at a live pool of %s; each counts at its peak so far",
+        quantity_count(sums.known, "worker").text);
     if (input->source == NULL) {
         return -ENOMEM;
     }

@@ -157,13 +157,11 @@ static void mmapped_row(struct page *page, const struct glibc_facts *glibc)
 {
     struct glibc_facts alone = {.parameters = glibc->parameters};
     struct glibc_total total = {0};
-    char name[TITLE_BYTES];
 
     glibc_total_add(&total, &alone);
     if (total.mmapped_blocks > 0) {
-        (void)snprintf(name, sizeof(name), "%" PRIu64 " mapped block%s",
-            total.mmapped_blocks, total.mmapped_blocks == 1 ? "" : "s");
-        row(page, INK_PLAIN, name, &total);
+        row(page, INK_PLAIN, quantity_count(total.mmapped_blocks, "mapped block").text,
+            &total);
     }
 }
 
@@ -201,9 +199,9 @@ static void cache_note(struct page *page, const struct glibc_facts *glibc)
 
     if ((bytes->state == FACT_OK || bytes->state == FACT_STALE) && bytes->value > 0) {
         (void)snprintf(text, sizeof(text),
-            "of the bytes in use, %s wait in the caches of %" PRIu64 " thread%s",
+            "of the bytes in use, %s wait in the caches of %s",
             quantity_bytes(bytes->value, page->style->exact_bytes).text,
-            glibc->tcaches.value, glibc->tcaches.value == 1 ? "" : "s");
+            quantity_count(glibc->tcaches.value, "thread").text);
         note(page, text);
     }
 }
@@ -242,8 +240,8 @@ static void group_table(struct page *page, const struct facts *facts, size_t rea
     }
     if (readable != 1) {
         char name[TITLE_BYTES];
-        (void)snprintf(
-            name, sizeof(name), shown > 0 ? "total" : "in %zu processes", readable);
+        (void)snprintf(name, sizeof(name), shown > 0 ? "total" : "in %s",
+            quantity_count(readable, "process").text);
         row(page, INK_STRONG, name, &total);
     }
     free_note(page, &total);

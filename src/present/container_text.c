@@ -112,7 +112,8 @@ static void charged_kinds(struct page *page, const struct layer *charged)
             amount(page, part->bytes).text);
     }
     if (shown < charged->part_count) {
-        buffer_printf(&text, ", %zu others %s", charged->part_count - shown,
+        buffer_printf(&text, ", %s %s",
+            quantity_count(charged->part_count - shown, "other").text,
             amount(page, folded).text);
     }
     if (buffer_error(&text) != 0) {

@@ -168,8 +168,8 @@ void finding_summary(struct page *page, const struct finding_list *list)
         buffer_printf(&text, "; up to %s can go back",
             quantity_bytes(most, page->style->exact_bytes).text);
     }
-    page_printf(page, finding_ink(list->items[0].severity), "%zu warning%s:", warnings,
-        warnings == 1 ? "" : "s");
+    page_printf(page, finding_ink(list->items[0].severity),
+        "%s:", quantity_count(warnings, "warning").text);
     page_paragraph(page, INK_PLAIN, buffer_text(&text), MARK_INDENT);
     page->buffer->failed = page->buffer->failed || text.failed;
     buffer_release(&text);

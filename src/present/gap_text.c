@@ -10,6 +10,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/quantity.h"
+
 enum { STATE_COLUMN = 2, WHY_COLUMN = 13, SHOWN_CAUSES = 8 };
 
 static bool same_text(const char *a, const char *b)
@@ -62,7 +64,7 @@ static void describe_cause(const struct facts *facts, size_t index, struct buffe
         }
     }
     if (processes > 1) {
-        buffer_printf(text, " of %zu processes", processes);
+        buffer_printf(text, " of %s", quantity_count(processes, "process").text);
     } else if (facts->process_count > 1 && first->pid != 0) {
         buffer_printf(text, " of pid %" PRId32, first->pid);
     }

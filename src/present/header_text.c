@@ -64,10 +64,10 @@ static void identity_items(struct page *page, const struct facts *facts)
     if (facts->process_count == 1) {
         (void)snprintf(text, sizeof(text), "pid %" PRId32, facts->processes[0].pid);
     } else {
-        (void)snprintf(text, sizeof(text), "%s of %zu processes",
+        (void)snprintf(text, sizeof(text), "%s of %s",
             facts->target_kind == TARGET_PROCESS ? "group"
                                                  : target_kind_names[facts->target_kind],
-            facts->process_count);
+            quantity_count(facts->process_count, "process").text);
     }
     item(page, text);
 }
@@ -97,7 +97,6 @@ static void uptime_item(struct page *page, const struct facts *facts)
 static void thread_item(struct page *page, const struct facts *facts)
 {
     uint64_t threads = 0;
-    char text[ITEM_BYTES];
 
     for (size_t i = 0; i < facts->process_count; i++) {
         const struct fact *fact = &facts->processes[i].values[PROCESS_FACT_THREADS];
@@ -106,9 +105,7 @@ static void thread_item(struct page *page, const struct facts *facts)
         }
         threads += fact->value;
     }
-    (void)snprintf(
-        text, sizeof(text), "%" PRIu64 " thread%s", threads, threads == 1 ? "" : "s");
-    item(page, text);
+    item(page, quantity_count(threads, "thread").text);
 }
 
 static void allocator_item(struct page *page, const struct allocator_facts *allocator)

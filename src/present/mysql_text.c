@@ -138,8 +138,8 @@ static void instruments(struct page *page, const struct mysql_facts *mysql)
             &text, mysql->memory_why != NULL ? mysql->memory_why : "not read");
     } else {
         if (fact_is_known(all) && fact_is_known(on)) {
-            buffer_printf(&text, "%" PRIu64 " of %" PRIu64 " memory instruments on%s, ",
-                on->value, all->value,
+            buffer_printf(&text, "%" PRIu64 " of %s on%s, ", on->value,
+                quantity_count(all->value, "memory instrument").text,
                 mysql->since == MYSQL_SINCE_START   ? " since the start"
                 : mysql->since == MYSQL_SINCE_LATER ? ", not since the start"
                                                     : "");

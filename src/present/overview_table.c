@@ -171,7 +171,7 @@ static void host_number(
 
 void overview_host_line(struct page *page, const struct facts *host)
 {
-    page_printf(page, INK_STRONG, "%zu processes", host->process_count);
+    page_put(page, INK_STRONG, quantity_count(host->process_count, "process").text);
     host_number(page, host, HOST_FACT_MEM_TOTAL, "memory");
     host_number(page, host, HOST_FACT_MEM_AVAILABLE, "available");
     host_number(page, host, HOST_FACT_SWAP_TOTAL, "swap");

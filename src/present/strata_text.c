@@ -67,7 +67,8 @@ static void class_row(struct page *page, const struct strata_class_facts *class)
 
     /* Sparse slabs become units of all sizes: their memory is in no row, their blocks are. */
     if (class->slabs > 0 || class->in_use_blocks > 0) {
-        (void)snprintf(name, sizeof(name), "  %" PRIu64 " bytes", class->block_bytes);
+        (void)snprintf(
+            name, sizeof(name), "  %s", quantity_count(class->block_bytes, "byte").text);
         row(page, INK_DIM, name, &kind);
     }
 }
@@ -75,8 +76,6 @@ static void class_row(struct page *page, const struct strata_class_facts *class)
 static void kind_rows(struct page *page, const struct strata_total *total,
     const struct strata_facts *single)
 {
-    char name[TEXT_BYTES];
-
     row(page, INK_PLAIN, "small blocks", &total->small);
     if (single != NULL && page->style->unfolded) {
         for (size_t i = 0; i < single->class_count; i++) {
@@ -87,9 +86,8 @@ static void kind_rows(struct page *page, const struct strata_total *total,
         row(page, INK_PLAIN, "large blocks", &total->large);
     }
     if (total->huge_blocks > 0) {
-        (void)snprintf(name, sizeof(name), "%" PRIu64 " huge block%s", total->huge_blocks,
-            total->huge_blocks == 1 ? "" : "s");
-        row(page, INK_PLAIN, name, &total->huge);
+        row(page, INK_PLAIN, quantity_count(total->huge_blocks, "huge block").text,
+            &total->huge);
     }
     row(page, INK_PLAIN, "free spans", &total->spans);
     row(page, INK_STRONG, "total", &total->all);
@@ -102,11 +100,11 @@ static void rounding_note(struct page *page, const struct strata_total *total)
 
     (void)snprintf(text, sizeof(text),
         "lost to rounding: large blocks %s, ends of slabs %s, small blocks about %s "
-        "(from "
-        "%" PRIu64 " sampled requests); books beside held: %s",
+        "(from %s); books beside held: %s",
         quantity_bytes(total->rounding_large_bytes, exact).text,
         quantity_bytes(total->slab_tail_bytes, exact).text,
-        quantity_bytes(total->rounding_small_bytes, exact).text, total->sampled_requests,
+        quantity_bytes(total->rounding_small_bytes, exact).text,
+        quantity_count(total->sampled_requests, "sampled request").text,
         quantity_bytes(number_add(total->descriptor_bytes, total->table_bytes), exact)
             .text);
     note(page, text);
@@ -135,8 +133,8 @@ static void limit_note(struct page *page, const struct strata_facts *facts)
         return;
     }
     (void)snprintf(text, sizeof(text),
-        "limit: hard %s, soft %s; charged %s, peak %s; %" PRIu64
-        " requests refused, %" PRIu64 " times memory was given back for it",
+        "limit: hard %s, soft %s; charged %s, peak %s; %s refused, memory was given back "
+        "for it %s",
         facts->limit_hard_bytes == 0
             ? "none"
             : quantity_bytes(facts->limit_hard_bytes, exact).text,
@@ -144,8 +142,9 @@ static void limit_note(struct page *page, const struct strata_facts *facts)
             ? "none"
             : quantity_bytes(facts->limit_soft_bytes, exact).text,
         quantity_bytes(facts->limit_charged_bytes, exact).text,
-        quantity_bytes(facts->limit_peak_bytes, exact).text, facts->limit_refused,
-        facts->limit_purges);
+        quantity_bytes(facts->limit_peak_bytes, exact).text,
+        quantity_count(facts->limit_refused, "request").text,
+        quantity_count(facts->limit_purges, "time").text);
     note(page, text);
 }
 

@@ -230,9 +230,8 @@ static void state_line(struct page *page, const struct top_screen *screen)
         page_put(page, INK_WARN, "paused");
         page_put(page, INK_DIM, page_separator(page));
     }
-    page_printf(page, INK_DIM, "%zu line%s by %s%s", screen->count,
-        screen->count == 1 ? "" : "s", top_sort_name(screen->sort),
-        screen->reversed ? ", reversed" : "");
+    page_printf(page, INK_DIM, "%s by %s%s", quantity_count(screen->count, "line").text,
+        top_sort_name(screen->sort), screen->reversed ? ", reversed" : "");
     if (*screen->filter != '\0') {
         page_put(page, INK_DIM, page_separator(page));
         page_printf(page, INK_PLAIN, "names with %s", screen->filter);

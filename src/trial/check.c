@@ -13,6 +13,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/quantity.h"
+
 static const double bound_margin = 1.02;
 static const double loop_margin = 1.15;
 static const double errors_most = 0.001;
@@ -53,11 +55,10 @@ static void check_answers(const struct load_result *load, struct check_reasons *
         add(reasons, "not one request was answered");
     }
     if ((double)wrong > errors_most * (double)all) {
-        add(reasons,
-            "%llu of %llu answers were wrong: %llu by status, %llu by body, %llu failed",
-            (unsigned long long)wrong, (unsigned long long)all,
-            (unsigned long long)load->bad_status, (unsigned long long)load->bad_body,
-            (unsigned long long)load->failed);
+        add(reasons, "%llu of %s %s wrong: %llu by status, %llu by body, %llu failed",
+            (unsigned long long)wrong, quantity_count(all, "answer").text,
+            quantity_form(wrong, "was", "were"), (unsigned long long)load->bad_status,
+            (unsigned long long)load->bad_body, (unsigned long long)load->failed);
     }
 }
 
@@ -69,15 +70,17 @@ static void check_little(const struct check_input *input, struct check_reasons *
 
     if (bound > 0 && load->rate > bound * bound_margin) {
         add(reasons,
-            "%.0f requests a second are impossible: %u blocking workers with %.0f ms for "
-            "each request serve at most %.0f",
-            load->rate, input->workers, input->service_seconds * 1000, bound);
+            "%.0f requests a second are impossible: %s with %.0f ms for each request %s "
+            "at "
+            "most %.0f",
+            load->rate, quantity_count(input->workers, "blocking worker").text,
+            input->service_seconds * 1000,
+            quantity_form(input->workers, "serves", "serve"), bound);
     }
     if (load->tool == LOAD_OWN && input->wanted_rate <= 0 && load->mean_us > 0 &&
         busy > (double)input->connections * loop_margin) {
-        add(reasons,
-            "rate times latency is %.0f requests at once, and there are %u connections",
-            busy, input->connections);
+        add(reasons, "rate times latency is %.0f requests at once, on %s", busy,
+            quantity_count(input->connections, "connection").text);
     }
 }
 
@@ -94,10 +97,9 @@ static void check_generator(
     }
     if (input->wanted_rate > 0 && load->unsent > 0 &&
         (double)load->unsent > (1 - rate_reached) * input->wanted_rate * load->seconds) {
-        add(reasons,
-            "the generator could not send %llu requests in time: all %u connections were "
-            "busy",
-            (unsigned long long)load->unsent, input->connections);
+        add(reasons, "the generator could not send %s in time, busy on all of %s",
+            quantity_count(load->unsent, "request").text,
+            quantity_count(input->connections, "connection").text);
     }
 }
 
@@ -112,12 +114,12 @@ static void check_machine(const struct check_input *input, struct check_reasons 
             100 * (double)machine->steal_ticks / all);
     }
     if (machine->swapped_pages > 0) {
-        add(reasons, "the machine swapped %llu pages",
-            (unsigned long long)machine->swapped_pages);
+        add(reasons, "the machine swapped %s",
+            quantity_count(machine->swapped_pages, "page").text);
     }
     if (machine->throttled_known && machine->throttled > 0) {
-        add(reasons, "the pool's cgroup was throttled in %llu periods",
-            (unsigned long long)machine->throttled);
+        add(reasons, "the pool's cgroup was throttled in %s",
+            quantity_count(machine->throttled, "period").text);
     }
 }
 
@@ -128,7 +130,8 @@ void check_run(const struct check_input *input, struct check_reasons *reasons)
         add(reasons, "the '%s' ended during the run", input->service_lost);
     }
     if (input->workers_lost > 0) {
-        add(reasons, "%u workers ended during the run", input->workers_lost);
+        add(reasons, "%s ended during the run",
+            quantity_count(input->workers_lost, "worker").text);
     }
     check_answers(input->load, reasons);
     check_little(input, reasons);

@@ -108,10 +108,12 @@ static void put_setup(const struct result *result, struct buffer *buffer)
     const struct result_setup *setup = &result->setup;
 
     buffer_printf(buffer,
-        "%u workers, %u connections, work '%s', %u runs of %u s, medians (least-most), "
-        "%u processors; load by %s, ",
-        setup->workers, setup->connections, setup->work, setup->runs, setup->seconds,
-        setup->processors, load_tool_names[setup->tool]);
+        "%s, %s, work '%s', %s of %u s, medians (least-most), %s; load by %s, ",
+        quantity_count(setup->workers, "worker").text,
+        quantity_count(setup->connections, "connection").text, setup->work,
+        quantity_count(setup->runs, "run").text, setup->seconds,
+        quantity_count(setup->processors, "processor").text,
+        load_tool_names[setup->tool]);
     if (setup->rate > 0) {
         buffer_printf(buffer,
             "open loop at %.0f a second, latency from the intended start.\n",
@@ -164,11 +166,10 @@ static void put_row_notes(
             "malloc_trim and gc_mem_caches, counted page by page");
     }
     if (row->box_known && result->setup.memory_limit_bytes != 0) {
-        buffer_printf(buffer,
-            "%s: the limit was met %" PRIu64 " times, %" PRIu64
-            " processes were killed for "
-            "it, peak %s.\n",
-            row->recipe, row->box_hits, row->box_kills,
+        buffer_printf(buffer, "%s: the limit was met %s, %s %s killed for it, peak %s.\n",
+            row->recipe, quantity_count(row->box_hits, "time").text,
+            quantity_count(row->box_kills, "process").text,
+            quantity_form(row->box_kills, "was", "were"),
             quantity_bytes(row->box_peak_bytes, false).text);
     }
     if (cost > 0) {

@@ -81,6 +81,19 @@ static void has_no_share_of_nothing(void **state)
     assert_string_equal(quantity_percent(1, 3).text, "33.3 %");
 }
 
+static void a_count_of_one_is_singular(void **state)
+{
+    (void)state;
+    assert_string_equal(quantity_count(0, "worker").text, "0 workers");
+    assert_string_equal(quantity_count(1, "worker").text, "1 worker");
+    assert_string_equal(quantity_count(1, "process").text, "1 process");
+    assert_string_equal(quantity_count(2, "process").text, "2 processes");
+    assert_string_equal(quantity_count(UINT64_MAX, "mapped block").text,
+        "18446744073709551615 mapped blocks");
+    assert_string_equal(quantity_form(1, "was", "were"), "was");
+    assert_string_equal(quantity_form(0, "was", "were"), "were");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -91,6 +104,7 @@ int main(void)
         cmocka_unit_test(takes_the_two_largest_units_of_time),
         cmocka_unit_test(writes_dates_of_leap_years_and_before_1970),
         cmocka_unit_test(has_no_share_of_nothing),
+        cmocka_unit_test(a_count_of_one_is_singular),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,7 +65,7 @@ static void published_rates_of_blocking_workers_are_impossible(void **state)
     load.mean_us = 0;
     for (size_t i = 0; i < 3; i++) {
         load.rate = rates[i];
-        invalid("impossible: 20 blocking workers");
+        invalid("impossible: 20 blocking workers with");
     }
     input.blocking = false; /* coroutines */
     valid();
@@ -110,7 +110,7 @@ static void rate_times_latency_is_the_connections(void **state)
 {
     (void)state;
     load.mean_us = 160000; /* 62 at once */
-    invalid("there are 50 connections");
+    invalid("at once, on 50 connections");
     load.tool = LOAD_WRK; /* which corrects its latencies */
     valid();
     load.tool = LOAD_OWN;
@@ -140,7 +140,7 @@ static void the_machine_disturbs(void **state)
     input.machine.steal_ticks = 40;
     valid();
     input.machine.swapped_pages = 1;
-    invalid("swapped 1 pages");
+    invalid("swapped 1 page");
     input.machine.swapped_pages = 0;
     input.machine.throttled = 2;
     valid(); /* not known */
@@ -152,7 +152,7 @@ static void what_ended_is_told(void **state)
 {
     (void)state;
     input.workers_lost = 1;
-    invalid("1 workers ended");
+    invalid("1 worker ended");
     input.workers_lost = 0;
     input.service_lost = "database";
     invalid("'database' ended");
