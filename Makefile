@@ -62,7 +62,7 @@ bench:
 	cmake --build --preset release
 	tools/run-benches
 
-# The malloc replacement beside its peers: tables and a plot in build/bench; about half an hour.
+# The malloc replacement beside its peers: tables and a plot in build/bench; an hour and a half.
 bench-malloc:
 	tools/setup bench
 	cmake --preset release $(WITH_TESTS) -DBENCH_MALLOC_OPTIONS='$(BENCH_OPTIONS)'

@@ -3,36 +3,74 @@ import os
 import platform
 import subprocess
 
-FOLDER = f"/usr/lib/{platform.machine()}-linux-gnu"
-PRELOADS = {
-    "glibc": "",
-    "arena2": "",
-    "jemalloc": f"{FOLDER}/libjemalloc.so.2",
-    "tcmalloc": f"{FOLDER}/libtcmalloc_minimal.so.4",
-    "mimalloc": f"{FOLDER}/libmimalloc.so.2",
-}
-NAMES = [*PRELOADS, "strata"]
+TUPLE = f"{platform.machine()}-linux-gnu"
+FOLDER = f"/usr/lib/{TUPLE}"
+BASE, OURS = "glibc", "strata"
 
 
-def setup(strata_library):
-    PRELOADS["strata"] = strata_library
-    missing = [path for path in PRELOADS.values() if path and not os.path.exists(path)]
-    if missing:
-        raise SystemExit(f"bench-malloc: no '{missing[0]}': run tools/setup bench")
+class Peer:
+    def __init__(self, name, library="", root="", variables=None):
+        self.name, self.library = name, library
+        self.variables = variables or {}
+        # Libraries of a newer Debian may need the newer C library, and so its loader.
+        self.root = root
+        self.loader = os.path.join(root, "ld-linux-x86-64.so.2") if root else ""
+
+    def files(self):
+        return [path for path in (self.library, self.loader and os.path.join(self.root, "libc.so.6")) if path]
+
+    def environment(self):
+        variables = {**os.environ, **self.variables}
+        variables.pop("LD_PRELOAD", None)
+        if self.library and not self.loader:
+            variables["LD_PRELOAD"] = self.library
+        return variables
+
+    def command(self, words):
+        if not self.loader:
+            return words
+        return [self.loader, "--library-path", self.root, *(["--preload", self.library] if self.library else []),
+                *words]
+
+    def figures(self, words):
+        """What the program printed on its one line, as numbers."""
+        done = subprocess.run(self.command(words), env=self.environment(), stdout=subprocess.PIPE, text=True,
+                              check=True, timeout=600)
+        return [float(word) for word in done.stdout.split()]
 
 
-def environment(name, preload=True):
-    variables = dict(os.environ)
-    variables.pop("LD_PRELOAD", None)
-    if PRELOADS[name] and preload:
-        variables["LD_PRELOAD"] = PRELOADS[name]
-    if name == "arena2":
-        variables["MALLOC_ARENA_MAX"] = "2"
-    return variables
+def newer(folder):
+    """What newer-peers fetched, each with the C library it was built for."""
+    root = os.path.join(folder, "usr", "lib", TUPLE)
+    if not os.path.exists(os.path.join(root, "ld-linux-x86-64.so.2")):
+        return []
+    found = [Peer("glibc+", root=root)]
+    for name, library in (("jemalloc+", "libjemalloc.so.2"), ("tcmalloc+", "libtcmalloc_minimal.so.4"),
+                          ("mimalloc+", "libmimalloc.so.3"), ("rpmalloc+", "librpmalloc.so.1")):
+        path = os.path.join(root, library)
+        if os.path.exists(path):
+            found.append(Peer(name, path, root))
+    return found
 
 
-def figures(name, command):
-    """What the program printed on its one line, as numbers."""
-    done = subprocess.run(command, env=environment(name), stdout=subprocess.PIPE, text=True, check=True,
-                          timeout=600)
-    return [float(word) for word in done.stdout.split()]
+def versions(folder):
+    """What the names with a plus stand for."""
+    try:
+        with open(os.path.join(folder, "versions"), encoding="ascii") as file:
+            return file.read().split("\n")[:-1]
+    except FileNotFoundError:
+        return []
+
+
+def all_of(strata_library, newer_folder):
+    found = [
+        Peer(BASE),
+        Peer("arena2", variables={"MALLOC_ARENA_MAX": "2"}),
+        Peer("jemalloc", f"{FOLDER}/libjemalloc.so.2"),
+        Peer("tcmalloc", f"{FOLDER}/libtcmalloc_minimal.so.4"),
+        Peer("mimalloc", f"{FOLDER}/libmimalloc.so.2"),
+    ]
+    for peer in found:
+        if peer.library and not os.path.exists(peer.library):
+            raise SystemExit(f"bench-malloc: no '{peer.library}': run tools/setup bench")
+    return [*found, *newer(newer_folder), Peer(OURS, strata_library)]

@@ -2,7 +2,7 @@
 
 WIDTH, HEIGHT, MARGIN = 640, 420, 60
 COLOURS = {"glibc": "#666666", "arena2": "#a0a0a0", "jemalloc": "#c0504d", "tcmalloc": "#e08a1e",
-           "mimalloc": "#4f81bd", "strata": "#1b9e4b"}
+           "mimalloc": "#4f81bd", "rpmalloc": "#8064a2", "strata": "#1b9e4b"}
 
 
 def axis_end(values):
@@ -11,7 +11,7 @@ def axis_end(values):
 
 def dots(points, x_of, y_of, radius, opacity):
     for name, x, y in points:
-        yield (f'<circle cx="{x_of(x):.1f}" cy="{y_of(y):.1f}" r="{radius}" fill="{COLOURS.get(name, "black")}" '
+        yield (f'<circle cx="{x_of(x):.1f}" cy="{y_of(y):.1f}" r="{radius}" fill="{COLOURS.get(name.rstrip("+"), "black")}" '
                f'fill-opacity="{opacity}"/>')
 
 

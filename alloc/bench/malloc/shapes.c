@@ -7,10 +7,16 @@
  * data kept, and the live bytes themselves; memory in KiB. Every block is written to (its
  * first and last byte; one byte of each page), since memory that is never touched costs
  * nothing anywhere. The random numbers are the same for every allocator.
+ *
+ * BENCH_TAGS in the environment, with strata's malloc: once (a tag was pushed and popped
+ * before the work), held (every thread works under one tag), each (a tag is pushed before
+ * and popped after each allocation).
  */
+#define STRATA_MALLOC_WEAK
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <strata/malloc.h>
 #include <string.h>
 
 #include "bench_common.h"
@@ -26,12 +32,55 @@ struct block {
 static void *(*volatile call_malloc)(size_t) = malloc;
 static void *(*volatile call_realloc)(void *, size_t) = realloc;
 
-static void block_new(struct block *block, size_t bytes)
+static enum { TAGS_NEVER, TAGS_ONCE, TAGS_HELD, TAGS_EACH } tags;
+
+static void tags_choose(const char *how)
 {
-    block->start = call_malloc(bytes);
+    if (how == NULL) {
+        return;
+    }
+    if (strata_tag_push == NULL) {
+        bench_stop("BENCH_TAGS needs libstrata-malloc.so");
+    }
+    tags = strcmp(how, "each") == 0   ? TAGS_EACH
+           : strcmp(how, "held") == 0 ? TAGS_HELD
+                                      : TAGS_ONCE;
+    (void)strata_tag_push("bench/first");
+    strata_tag_pop();
+}
+
+static void tag_begin(void)
+{
+    static __thread int held;
+    if (tags == TAGS_EACH || (tags == TAGS_HELD && !held)) {
+        (void)strata_tag_push("bench/block");
+        held = 1;
+    }
+}
+
+static void tag_end(void)
+{
+    if (tags == TAGS_EACH) {
+        strata_tag_pop();
+    }
+}
+
+/* NULL as start: a new one. */
+static void block_resize(struct block *block, size_t bytes)
+{
+    tag_begin();
+    block->start =
+        block->start == NULL ? call_malloc(bytes) : call_realloc(block->start, bytes);
+    tag_end();
     if (block->start == NULL) {
         bench_stop("no memory");
     }
+}
+
+static void block_new(struct block *block, size_t bytes)
+{
+    block->start = NULL;
+    block_resize(block, bytes);
     block->bytes = bytes;
     bench_touch(block->start, 0, bytes);
 }
@@ -213,10 +262,7 @@ static size_t growth(void)
         free(vector->start);
         vector->start = NULL;
         while (bytes < limit) {
-            vector->start = call_realloc(vector->start, bytes);
-            if (vector->start == NULL) {
-                bench_stop("no memory");
-            }
+            block_resize(vector, bytes);
             bench_touch(vector->start, vector->bytes < bytes ? vector->bytes : 0, bytes);
             vector->bytes = bytes;
             bytes += bytes / 2;
@@ -246,8 +292,9 @@ static size_t tiny(void)
     enum { BLOCKS = 8 << 20 };
     static char *blocks[BLOCKS];
     for (size_t i = 0; i < BLOCKS; i++) {
-        blocks[i] = call_malloc(8);
-        *blocks[i] = 1;
+        struct block block;
+        block_new(&block, 8);
+        blocks[i] = block.start;
     }
     for (size_t i = 0; i + 1 < BLOCKS; i++) {
         free(blocks[i]);
@@ -327,6 +374,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; argc > 1 && i < sizeof(shapes) / sizeof(shapes[0]); i++) {
         if (strcmp(argv[1], shapes[i].name) == 0) {
             struct bench_result result = {0};
+            tags_choose(getenv("BENCH_TAGS"));
             bench_start(&result);
             result.live_bytes = shapes[i].run();
             bench_end(&result);
