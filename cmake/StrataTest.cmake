@@ -12,7 +12,7 @@ function(strata_unit_test layer name)
   target_compile_definitions(${target} PRIVATE
     STRATA_FIXTURES="${CMAKE_SOURCE_DIR}/tests/fixtures")
   add_test(NAME unit/${layer}/${name} COMMAND ${target})
-  set_tests_properties(unit/${layer}/${name} PROPERTIES LABELS unit TIMEOUT 60)
+  set_tests_properties(unit/${layer}/${name} PROPERTIES LABELS unit)
 endfunction()
 
 # strata_fuzz(NAME LAYER [RUNS n]): tests/fuzz/fuzz_NAME.c, which defines
@@ -42,5 +42,5 @@ function(strata_fuzz name layer)
     COMMAND sh -c "rm -rf \"$1\" && mkdir -p \"$1\" && shift && exec \"$@\"" sh ${fresh}
       $<TARGET_FILE:fuzz_${name}> -runs=${FUZZ_RUNS} -seed=1 -rss_limit_mb=1024 -timeout=60
       -artifact_prefix=${fresh}/ -verbosity=0 -print_final_stats=1 ${fresh} ${seeds})
-  set_tests_properties(fuzz/${name} PROPERTIES LABELS fuzz TIMEOUT 300)
+  set_tests_properties(fuzz/${name} PROPERTIES LABELS fuzz)
 endfunction()

@@ -28,7 +28,7 @@ allowed() {
     kill -9 "$pid"
     "$STRATA" explain facts.strata >second || allowed $?
     cmp first second
-    grep -q "sleep · pid $pid" first
+    grep -q "$quiet · pid $pid" first
 }
 
 @test "the exit code of a replay is that of the live run" {
@@ -112,10 +112,11 @@ PYTHON
 @test "names in a hostile capture cannot steer the terminal" {
     start_quiet
     "$STRATA" capture "$pid" -o facts.strata || allowed $?
-    python3 - <<'PYTHON'
+    python3 - "\"$quiet\"" <<'PYTHON'
+import sys
 text = open("facts.strata").read()
-assert '"sleep"' in text
-open("hostile.strata", "w").write(text.replace('"sleep"', '"\\u001b[2J\\u202esleep"'))
+assert sys.argv[1] in text
+open("hostile.strata", "w").write(text.replace(sys.argv[1], '"\\u001b[2J\\u202esleep"'))
 PYTHON
     "$STRATA" explain hostile.strata >screen || allowed $?
     ! grep -q $'\e' screen
@@ -130,9 +131,10 @@ PYTHON
     "$STRATA" explain <(cat facts.strata) >from-pipe || allowed $?
     "$STRATA" explain facts.strata >from-file || allowed $?
     cmp from-pipe from-file
-    cp "$(command -v sleep)" strata-by-path
-    start ./strata-by-path 300
-    wait_for is_called "$pid" strata-by-path
-    expect_readable "$STRATA" explain "$PWD/strata-by-path"
-    has "$output" "strata-by-path · pid $pid"
+    name=by-path-$BASHPID
+    cp "$(command -v sleep)" "$name"
+    start "./$name" 3600
+    wait_for is_called "$pid" "$name"
+    expect_readable "$STRATA" explain "$PWD/$name"
+    has "$output" "$name · pid $pid"
 }

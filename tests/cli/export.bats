@@ -30,11 +30,11 @@ exported() {
 @test "export --once looks inside of the largest targets" {
     start_quiet
     expect 0 "$STRATA" export --once --most 1000
-    has "$output" 'strata_in_use_bytes{name="sleep"'
-    has "$output" 'strata_target_complete{name="sleep"'
+    has "$output" "strata_in_use_bytes{name=\"$quiet\""
+    has "$output" "strata_target_complete{name=\"$quiet\""
     lacks "$output" 'pid="'
     expect 0 "$STRATA" export --once --most 1000 --per-pid
-    grep -q "strata_resident_bytes{name=\"sleep\".*pid=\"$pid\"" stdout
+    grep -q "strata_resident_bytes{name=\"$quiet\".*pid=\"$pid\"" stdout
 }
 
 @test "no series appears twice" {
@@ -112,7 +112,12 @@ PYTHON
     wait_for exported
 }
 
-@test "version 6 of IP is served as well" {
+@test "version 6 of IP is served as well, or its absence is told" {
+    if ! python3 -c 'import socket; socket.create_server(("::1", 0), family=socket.AF_INET6)'; then
+        expect 6 "$STRATA" export --listen '[::1]:0'
+        has "$errors" "cannot listen on '[::1]:0'"
+        return
+    fi
     "$STRATA" export --listen '[::1]:0' 2>exporter.log 3>&- &
     started+=($!)
     wait_for grep -q 'serving http://\[::1\]:' exporter.log
@@ -141,7 +146,7 @@ PYTHON
     [ "$code" -eq 0 ]
     if [ "$(id -u)" -eq 0 ]; then
         [ "$(sed -n 's/^strata_targets_denied //p' page)" -gt 0 ]
-        ! grep -q 'strata_in_use_bytes{name="sleep"' page
-        grep -q 'strata_resident_bytes{name="sleep"' page
+        ! grep -q "strata_in_use_bytes{name=\"$quiet\"" page
+        grep -q "strata_resident_bytes{name=\"$quiet\"" page
     fi
 }

@@ -5,7 +5,7 @@
 
 setup() {
     : "${STRATA:?is the path of the program; ctest sets it}"
-    unset NO_COLOR COLUMNS
+    unset NO_COLOR COLUMNS "${!STRATA_@}"
     export TERM=xterm LC_ALL=C.UTF-8
     cd "$BATS_TEST_TMPDIR"
     started=()
@@ -26,7 +26,7 @@ start() {
 
 # wait_for COMMAND...: until it succeeds; a busy machine may take its time
 wait_for() {
-    for _ in $(seq 600); do
+    for _ in $(seq 4800); do
         if "$@"; then
             return 0
         fi
@@ -36,10 +36,22 @@ wait_for() {
     return 1
 }
 
-# A process to explain that is quiet: same facts whenever it is read.
+# start_named NAME [COMMAND...]: a quiet process of that name, of at most 15 characters, by
+# that command
+start_named() {
+    local name=$1
+    shift
+    mkdir -p .programs
+    ln -sf "$(command -v sleep)" ".programs/$name"
+    start "$@" ".programs/$name" 3600
+    wait_for is_called "$pid" "$name"
+}
+
+# A process to explain that is quiet. Its name, in $quiet, is of this test alone, since what
+# has the same name is told together.
 start_quiet() {
-    start sleep 300
-    wait_for is_called "$pid" sleep
+    quiet=quiet-$BASHPID
+    start_named "$quiet"
 }
 
 is_called() {
@@ -59,6 +71,35 @@ expect() {
         cat stdout stderr >&2
         return 1
     fi
+}
+
+# rows_of FILE TABLE [WHERE]: how many a recording has
+rows_of() {
+    python3 - "$1" "$2" "${3:-1}" <<'PYTHON'
+import sqlite3, sys
+print(sqlite3.connect(sys.argv[1]).execute(f"SELECT count(*) FROM {sys.argv[2]} WHERE {sys.argv[3]}").fetchone()[0])
+PYTHON
+}
+
+at_least() {
+    [ "$1" -ge "$2" ] || { echo "$1 is less than $2" >&2; return 1; }
+}
+
+# has_ticks FILE COUNT
+has_ticks() {
+    [ -e "$1" ] && at_least "$(rows_of "$1" ticks 2>/dev/null || echo 0)" "$2" 2>/dev/null
+}
+
+# record_ticks FILE COUNT TARGET: records at 200 ms until there are so many ticks; how long that
+# takes is up to the machine
+record_ticks() {
+    local recorder
+    "$STRATA" record "$3" -o "$1" --every 200ms >told 2>&1 3>&- &
+    recorder=$!
+    started+=("$recorder")
+    wait_for has_ticks "$1" "$2"
+    kill -INT "$recorder"
+    wait "$recorder"
 }
 
 # has TEXT PART: shows both when PART is not in TEXT

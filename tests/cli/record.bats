@@ -10,25 +10,19 @@ recorded() {
 
 # count TABLE [WHERE]: rows of r.db
 count() {
-    python3 - "$1" "${2:-1}" <<'PYTHON'
-import sqlite3, sys
-print(sqlite3.connect("r.db").execute(f"SELECT count(*) FROM {sys.argv[1]} WHERE {sys.argv[2]}").fetchone()[0])
-PYTHON
+    rows_of r.db "$@"
 }
 
-at_least() {
-    [ "$1" -ge "$2" ] || { echo "$1 is less than $2" >&2; return 1; }
-}
-
-has_ticks() {
-    [ -e r.db ] && at_least "$(count ticks 2>/dev/null || echo 0)" "$1" 2>/dev/null
+# The time of the last tick in seconds.
+last_tick() {
+    python3 -c 'import sqlite3; print(sqlite3.connect("r.db").execute("SELECT max(wall_ms) FROM ticks").fetchone()[0] // 1000)'
 }
 
 @test "ticks, one capture, and what it took" {
     start_quiet
-    recorded 0 "$pid" --for 1s
-    has "$output" "ticks and 1 capture in"
-    has "$output" "% of one processor"
+    record_ticks r.db 2 "$pid"
+    grep -q "ticks and 1 capture in" told
+    grep -q "% of one processor" told
     at_least "$(count ticks)" 2
     [ "$(stat -c %a r.db)" = 600 ]
     recorded 0 "$pid" --for 1s --json
@@ -55,10 +49,12 @@ PYTHON
 @test "times of a recording" {
     start_quiet
     recorded 0 "$pid" --for 2s
+    local last
+    last=@$(last_tick)
     expect 0 "$STRATA" explain r.db --at -200ms
     expect 0 "$STRATA" explain r.db --at +0s
-    expect 0 "$STRATA" explain r.db --at "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
-    expect 0 env TZ=Asia/Kolkata "$STRATA" explain r.db --at "$(TZ=Asia/Kolkata date +%H:%M)"
+    expect 0 "$STRATA" explain r.db --at "$(date -u -d "$last" +%Y-%m-%dT%H:%M:%SZ)"
+    expect 0 env TZ=Asia/Kolkata "$STRATA" explain r.db --at "$(TZ=Asia/Kolkata date -d "$last" +%H:%M)"
     expect 4 "$STRATA" explain r.db --at 2001-02-03T04:05
     has "$errors" "lasts from"
     expect 4 "$STRATA" explain r.db --at -1h
@@ -87,7 +83,7 @@ PYTHON
     local target=$pid
     start "$STRATA" record "$target" -o r.db --every 200ms
     local recorder=$pid
-    wait_for has_ticks 5
+    wait_for has_ticks r.db 5
     expect 6 "$STRATA" record "$target" -o r.db --for 1s
     has "$errors" "another strata records into it"
     kill -9 "$recorder"
@@ -110,7 +106,7 @@ PYTHON
         "$STRATA" record "$target" -o r.db --every 200ms --for 60s >told 2>&1 3>&- &
         local recorder=$!
         started+=("$recorder")
-        wait_for has_ticks 2
+        wait_for has_ticks r.db 2
         $how
         local code=0
         wait "$recorder" || code=$?
@@ -154,7 +150,7 @@ PYTHON
         "$STRATA" record "$target" -o r.db --every 200ms >told 2>&1 3>&- &
         local recorder=$!
         started+=("$recorder")
-        wait_for has_ticks 2
+        wait_for has_ticks r.db 2
         kill -"$signal" "$recorder"
         wait "$recorder"
         grep -q "one processor" told
@@ -164,25 +160,33 @@ PYTHON
 }
 
 @test "a pid that ends, ends the recording; a name is waited for" {
-    start sleep 1.5
-    recorded 0 "$pid" --for 60s
+    start_quiet
+    local first=$pid
+    "$STRATA" record "$first" -o r.db --every 200ms >told 2>&1 3>&- &
+    local recorder=$!
+    started+=("$recorder")
+    wait_for has_ticks r.db 2
+    kill -9 "$first"
+    wait "$recorder"
     [ "$(count events "kind='gone'")" -eq 1 ]
     [ "$(count subjects "kind='process' AND last_tick IS NOT NULL")" -eq 1 ]
     rm r.db
-    cp "$(command -v sleep)" strata-comes
-    start ./strata-comes 300
-    wait_for is_called "$pid" strata-comes
-    local first=$pid
-    "$STRATA" record strata-comes -o r.db --every 200ms --for 60s >told 2>&1 3>&- &
-    local recorder=$!
+    start_quiet
+    first=$pid
+    "$STRATA" record "$quiet" -o r.db --every 200ms >told 2>&1 3>&- &
+    recorder=$!
     started+=("$recorder")
-    wait_for has_ticks 2
+    wait_for has_ticks r.db 2
     kill -9 "$first"
-    wait_for test "$(count events "kind='gone'")" -ge 0
-    start ./strata-comes 300
+    wait_for is_gone
+    start_quiet
     wait_for two_processes
     kill -INT "$recorder"
     wait "$recorder"
+}
+
+is_gone() {
+    [ "$(count events "kind='gone'")" -eq 1 ]
 }
 
 two_processes() {
@@ -251,14 +255,19 @@ PYTHON
 
 @test "a file that may not grow: it is told, what is stored stays, recording goes on" {
     start_quiet
-    expect 6 bash -c 'ulimit -f 300 && exec "$0" record "$1" -o r.db --every 200ms --deep-every 200ms --for 12s' \
-        "$STRATA" "$pid"
-    has "$errors" "cannot record into 'r.db'"
-    has "$errors" "trying again at every tick"
-    has "$output" "could not be stored"
+    local target=$pid
+    (ulimit -f 300 && exec "$STRATA" record "$target" -o r.db --every 200ms --deep-every 200ms) >stdout 2>stderr 3>&- &
+    local recorder=$! code=0
+    started+=("$recorder")
+    wait_for grep -q "trying again at every tick" stderr
+    kill -INT "$recorder"
+    wait "$recorder" || code=$?
+    [ "$code" -eq 6 ]
+    grep -q "cannot record into 'r.db'" stderr
+    grep -q "could not be stored" stdout
     at_least "$(count ticks)" 3
     expect 0 "$STRATA" explain r.db
-    recorded 0 "$pid" --for 1s
+    recorded 0 "$target" --for 1s
     [ "$(count sessions)" -eq 2 ]
 }
 

@@ -52,30 +52,26 @@ time.sleep(300)'
 }
 
 @test "a process is explained by its pid and by its name" {
-    cp "$(command -v sleep)" strata-sleeper
-    start ./strata-sleeper 300
-    wait_for is_called "$pid" strata-sleeper
+    start_quiet
     expect_readable "$STRATA" explain "$pid"
-    has "$output" "strata-sleeper · pid $pid"
-    expect_readable "$STRATA" explain strata-sleeper
-    has "$output" "strata-sleeper · pid $pid"
+    has "$output" "$quiet · pid $pid"
+    expect_readable "$STRATA" explain "$quiet"
+    has "$output" "$quiet · pid $pid"
 }
 
 @test "several processes of one name that do not belong together are listed" {
-    cp "$(command -v sleep)" strata-twin
-    start setsid ./strata-twin 300
+    local twin=twin-$BASHPID
+    start_named "$twin" setsid
     local first=$pid
-    start setsid ./strata-twin 301
+    start_named "$twin" setsid
     local second=$pid
-    wait_for is_called "$first" strata-twin
-    wait_for is_called "$second" strata-twin
     if [ "$(cat /proc/self/cgroup)" = "0::/" ] || ! grep -q '\.\(service\|scope\)' /proc/self/cgroup; then
-        expect 4 "$STRATA" explain strata-twin
+        expect 4 "$STRATA" explain "$twin"
         has "$errors" "$first"
         has "$errors" "$second"
     else
         # All in one unit: one target of two members.
-        expect_readable "$STRATA" explain strata-twin
+        expect_readable "$STRATA" explain "$twin"
         has "$output" "2 processes"
     fi
 }

@@ -19,7 +19,7 @@ class Exporter:
         parts = urllib.parse.urlsplit(url)
         self.host, self.port = parts.hostname, parts.port
 
-    def ask(self, path="/metrics", accept=OPEN, seconds=60):
+    def ask(self, path="/metrics", accept=OPEN, seconds=240):
         """(status, body) of one request on a connection of its own."""
         connection = http.client.HTTPConnection(self.host, self.port, timeout=seconds)
         try:

@@ -3,8 +3,8 @@
  *
  * Usage: malloc_target [hidden] [fork]. hidden: it is not dumpable, so that its own user may
  * not trace it. fork: after some work it forks, and the child does more and reports. One line
- * of JSON on standard output, written without an allocation behind the figures, then it
- * waits for standard input to end. Without libstrata-malloc.so in front, it says so: the
+ * of JSON on standard output, written without an allocation behind the figures, and one more
+ * for each byte of standard input, until that ends. Without libstrata-malloc.so in front, it says so: the
  * calls are weak.
  */
 #define STRATA_MALLOC_WEAK
@@ -90,12 +90,12 @@ static void work_and_wait(void)
     if (getenv("STRATA_BACKGROUND") == NULL) {
         sleep(2); /* memory goes back by itself within that time */
     }
-    const int length = report(text);
-    if (write(STDOUT_FILENO, text, (size_t)length) != length) {
-        _exit(1);
-    }
-    while (read(STDIN_FILENO, &byte, 1) > 0) {
-    }
+    do {
+        const int length = report(text);
+        if (write(STDOUT_FILENO, text, (size_t)length) != length) {
+            _exit(1);
+        }
+    } while (read(STDIN_FILENO, &byte, 1) > 0);
 }
 
 int main(int count, char **words)

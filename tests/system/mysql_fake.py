@@ -95,9 +95,9 @@ def serve(connection):
         if BEHAVIOUR == "garbage":
             connection.sendall(os.urandom(4096))
         elif BEHAVIOUR == "hangs":
-            time.sleep(60)
+            time.sleep(3600)
         elif BEHAVIOUR == "drips":
-            for byte in b"\xff\xff\xff\0" + GREETING * 100:
+            for byte in b"\xff\xff\xff\0" + GREETING * 10000:
                 connection.sendall(bytes([byte]))
                 time.sleep(0.3)
         elif BEHAVIOUR == "greets":

@@ -14,7 +14,10 @@ import subprocess
 import tempfile
 import time
 
-START_SECONDS = 60
+# Generous: a machine may be slow, and loaded with other things as well. Only failures take so long.
+START_SECONDS = 240
+
+LONGEST_BASE = 48  # of the path that folders are made below; a unix socket's has at most 107 bytes
 
 
 class MissingPackage(AssertionError):
@@ -57,6 +60,12 @@ def connects(path):
     return True
 
 
+def free_port():
+    """A port of the loopback device that nobody has now."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return probe.getsockname()[1]
+
+
 @contextlib.contextmanager
 def running(command, **options):
     """A child process; ended, by its own pid, when the block is left."""
@@ -76,10 +85,27 @@ def running(command, **options):
                 stream.close()
 
 
+def is_open_to_all(path):
+    """Whether any user may pass through all folders of path."""
+    while os.stat(path).st_mode & 0o001:
+        if path == "/":
+            return True
+        path = os.path.dirname(path)
+    return False
+
+
+def base():
+    """Where folders are made: a short path for sockets, open for servers that give up root."""
+    for path in (os.path.realpath(tempfile.gettempdir()), "/tmp", "/var/tmp"):
+        if len(path) <= LONGEST_BASE and os.access(path, os.W_OK) and is_open_to_all(path):
+            return path
+    return None
+
+
 @contextlib.contextmanager
 def folder():
-    """A short temporary path, since a unix socket's path is at most 107 bytes."""
-    with tempfile.TemporaryDirectory(prefix="strata-") as path:
+    """A short temporary path that every user may pass through."""
+    with tempfile.TemporaryDirectory(prefix="strata-", dir=base()) as path:
         os.chmod(path, 0o755)
         yield path
 
@@ -108,7 +134,7 @@ class MariaConnection:
 
     def __init__(self, path):
         self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(60)
+        self.socket.settimeout(START_SECONDS)
         self.socket.connect(path)
         self.file = self.socket.makefile("rb")
         self.read_packet()
@@ -228,7 +254,7 @@ http {{
 def http_get(path, page):
     """One request with an answer of any length, over a unix socket."""
     with socket.socket(socket.AF_UNIX) as connection:
-        connection.settimeout(30)
+        connection.settimeout(START_SECONDS)
         connection.connect(path)
         connection.sendall(f"GET {page} HTTP/1.0\r\nAccept-Encoding: gzip\r\n\r\n".encode())
         answer = b""
@@ -262,7 +288,7 @@ def redis_command(path, *commands):
     """Sends commands (lists of words), some at a time, and returns all answers."""
     answers = b""
     with socket.socket(socket.AF_UNIX) as connection:
-        connection.settimeout(60)
+        connection.settimeout(START_SECONDS)
         connection.connect(path)
         for first in range(0, len(commands), REDIS_BATCH):
             answers += redis_batch(connection, commands[first:first + REDIS_BATCH])
@@ -299,7 +325,7 @@ def fastcgi_open(path, script):
     pairs = b"".join(bytes([len(name)]) + struct.pack(">I", len(value) | 1 << 31) +
                      name.encode() + value.encode() for name, value in names.items())
     connection = socket.socket(socket.AF_UNIX)
-    connection.settimeout(60)
+    connection.settimeout(START_SECONDS)
     connection.connect(path)
     connection.sendall(fastcgi_record(1, struct.pack(">HB5x", 1, 0)) + fastcgi_record(4, pairs) +
                        fastcgi_record(4, b"") + fastcgi_record(5, b""))

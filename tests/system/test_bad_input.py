@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import threading
-import time
 import unittest
 
 import servers
@@ -96,10 +95,8 @@ class BadInput(unittest.TestCase):
         for kind in ("ring", "nowhere", "sizes", "noise"):
             with self.subTest(kind=kind), \
                     servers.program_that_waits([tool.target("hostile_target"), kind]) as server:
-                start = time.monotonic()
                 done = tool.run("explain", server.pid, "--json",
                                 preexec_fn=tool.limit_memory(HOSTILE_MEBIBYTES))
-                print(f"{kind}: {time.monotonic() - start:.3f} s, exit code {done.returncode}")
                 self.assertEqual(done.returncode, PARTIAL, done.stderr)
                 report = json.loads(done.stdout)
                 self.assertEqual(tool.layer(report, "resident")["state"], "ok")
@@ -134,7 +131,7 @@ class BadInput(unittest.TestCase):
         """An output that nobody reads ends the tool quietly."""
         with servers.python_program() as server:
             done = subprocess.run(["sh", "-c", '"$1" explain "$2" --json | true', "sh", tool.STRATA,
-                                   str(server.pid)], capture_output=True, timeout=60, check=False)
+                                   str(server.pid)], capture_output=True, timeout=240, check=False)
             self.assertEqual(done.returncode, 0)
             self.assertIn(done.stderr, (b"", b"strata: cannot write to standard output: Broken pipe\n"))
 

@@ -23,7 +23,7 @@ class Demo(unittest.TestCase):
 
     def test_before_predicted_after(self):
         with self.start() as demo:
-            output = demo.communicate(timeout=300)[0]
+            output = demo.communicate(timeout=1500)[0]
         self.assertEqual(demo.returncode, 0, output)
         self.assertEqual(self.left_behind(demo.pid), "")
         row = re.search(r"^resident +([\d.]+) MiB +([\d.]+) MiB to ([\d.]+) MiB +([\d.]+) MiB$", output,
@@ -46,7 +46,7 @@ class Demo(unittest.TestCase):
             demo.stdout.readline()
             time.sleep(1)
             os.killpg(demo.pid, signal.SIGINT)
-            demo.communicate(timeout=60)
+            demo.communicate(timeout=240)
         self.assertEqual(demo.returncode, 130)
         self.assertEqual(self.left_behind(demo.pid), "")
 

@@ -47,9 +47,9 @@ class Documents(unittest.TestCase):
         cls.pid = str(cls.target.pid)
         cls.capture = os.path.join(cls.folder, "a.strata")
         cls.recording = os.path.join(cls.folder, "a.db")
-        subprocess.run([STRATA, "capture", cls.pid, "-o", cls.capture], check=False, timeout=60, capture_output=True)
+        subprocess.run([STRATA, "capture", cls.pid, "-o", cls.capture], check=False, timeout=240, capture_output=True)
         subprocess.run([STRATA, "record", cls.pid, "-o", cls.recording, "--every", "200ms", "--for", "1s"],
-                       check=True, timeout=60, capture_output=True)
+                       check=True, timeout=240, capture_output=True)
 
     @classmethod
     def tearDownClass(cls):
@@ -87,7 +87,7 @@ class Documents(unittest.TestCase):
                 if endless:
                     time.sleep(1.5)
                     process.send_signal(signal.SIGINT)
-                _, errors = process.communicate(timeout=90)
+                _, errors = process.communicate(timeout=240)
             except subprocess.TimeoutExpired:
                 process.kill()
                 return "did not end"

@@ -43,7 +43,7 @@ class Faults(unittest.TestCase):
         cls.pid = str(cls.target.pid)
         time.sleep(0.1)
         cls.capture = os.path.join(cls.folder, "good.strata")
-        subprocess.run([STRATA, "capture", cls.pid, "-o", cls.capture], check=False, timeout=60)
+        subprocess.run([STRATA, "capture", cls.pid, "-o", cls.capture], check=False, timeout=240)
 
     @classmethod
     def tearDownClass(cls):
@@ -58,7 +58,7 @@ class Faults(unittest.TestCase):
         environment = {**os.environ, "LD_PRELOAD": SHIM, "FAULT_CALL": kind, "FAULT_NTH": str(number),
                        "FAULT_ERRNO": str(error), "FAULT_REPORT": report}
         done = subprocess.run([STRATA] + command, env=environment, capture_output=True, text=True,
-                              errors="replace", timeout=60, check=False)
+                              errors="replace", timeout=240, check=False)
         counts = (0, 0, 0)
         if os.path.exists(report):
             with open(report, encoding="ascii") as file:
@@ -116,7 +116,7 @@ class Faults(unittest.TestCase):
     def test_explain_of_a_recording(self):
         recording = os.path.join(self.folder, "good.db")
         subprocess.run([STRATA, "record", self.pid, "-o", recording, "--every", "200ms", "--for", "300ms"],
-                       check=True, capture_output=True, timeout=60)
+                       check=True, capture_output=True, timeout=240)
         self.every_failure("explain", recording)
 
     def test_export(self):

@@ -3,6 +3,7 @@ import contextlib
 import os
 import subprocess
 import threading
+import time
 import unittest
 
 import servers
@@ -11,6 +12,7 @@ import tool
 LIMIT = 192 << 20
 CHUNK = 2 << 20
 READS = 1000
+LATE_BYTES = 128 << 10
 
 HOLD = """<?php
 echo "begin\\n"; flush();
@@ -129,7 +131,7 @@ class Fpm(unittest.TestCase):
             driver.start()
             try:
                 done = subprocess.run([tool.target("zend_reads"), str(server.pids[1]), str(READS)],
-                                      capture_output=True, text=True, timeout=300, check=False)
+                                      capture_output=True, text=True, timeout=1500, check=False)
             finally:
                 stop.set()
                 driver.join()
@@ -145,25 +147,27 @@ class Fpm(unittest.TestCase):
 
 class Untouched(unittest.TestCase):
     @staticmethod
-    def are_waiting(workers):
+    def private(workers):
+        return sum(tool.rollup(pid)["Private_Dirty"] for pid in workers)
+
+    def is_at_rest(self, workers):
         """A worker that was just forked still writes to its pages."""
-        calls = []
-        for pid in workers:
-            with open(f"/proc/{pid}/wchan", encoding="ascii") as file:
-                calls.append(file.read())
-        return all("accept" in call or "wait" in call for call in calls)
+        before = self.private(workers)
+        time.sleep(0.2)
+        return self.private(workers) == before
 
     def test_r_reading_gives_no_worker_its_own_copy(self):
         """Pages that workers share with their master are still shared after a look."""
         with servers.php_fpm(WORK, workers=6) as server:
             workers = servers.children(server.pid)
-            servers.wait_until(lambda: self.are_waiting(workers), "workers in accept")
-            before = [tool.rollup(pid)["Private_Dirty"] for pid in workers]
+            servers.wait_until(lambda: self.is_at_rest(workers), "workers at rest")
+            before = self.private(workers)
             for _ in range(3):
                 tool.run("explain", f"pool:{server.pid}", "--json")
-            after = [tool.rollup(pid)["Private_Dirty"] for pid in workers]
-            print(f"  private before {sum(before)}, after three looks {sum(after)}")
-            self.assertEqual(before, after)
+            after = self.private(workers)
+            print(f"  private before {before}, after three looks {after}")
+            # Copies are megabytes; the last pages of a worker that begins slowly are not.
+            self.assertLess(after - before, LATE_BYTES * len(workers))
 
 
 if __name__ == "__main__":

@@ -55,11 +55,11 @@ class Labs(unittest.TestCase):
 
     def end_when(self, words, ready, end, code):
         """Starts a lab, waits until ready(its descendants), ends it, and looks for what it left."""
-        with tempfile.TemporaryDirectory() as folder, self.start(folder, *words) as lab:
+        with tempfile.TemporaryDirectory(dir=servers.base()) as folder, self.start(folder, *words) as lab:
             servers.wait_until(lambda: ready(lab, descendants(lab.pid)), words[0], lab)
             known = descendants(lab.pid)
             end(lab, known)
-            output = lab.communicate(timeout=60)[0]
+            output = lab.communicate(timeout=240)[0]
             self.assertEqual(lab.returncode, code, output)
             self.left_behind(lab, folder, known)
 
@@ -79,10 +79,10 @@ class Labs(unittest.TestCase):
                       lambda lab, known: os.kill(known[0], signal.SIGKILL), 128 + signal.SIGKILL)
 
     def test_a_server_that_is_not_installed(self):
-        with tempfile.TemporaryDirectory() as folder, \
+        with tempfile.TemporaryDirectory(dir=servers.base()) as folder, \
                 self.start(folder, "lab-mysql-churn",
                            STRATA_MARIADB_INSTALL_DB="no-such-program") as lab:
-            output = lab.communicate(timeout=60)[0]
+            output = lab.communicate(timeout=240)[0]
             self.assertEqual(lab.returncode, 5, output)
             self.assertIn("install the package mariadb-server-core", output)
             self.left_behind(lab, folder, [])
@@ -91,12 +91,12 @@ class Labs(unittest.TestCase):
         """Nobody may make cgroups without being root; the lab then limits the others itself."""
         if os.getuid() != 0:
             self.fail("this test must be run as root")
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory(dir=servers.base()) as folder:
             os.chmod(folder, 0o777)
             done = subprocess.run(
                 ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
                  os.path.join(LABS, "lab-alloc-test"), "--check", "mib=32"],
-                env=dict(os.environ, TMPDIR=folder), capture_output=True, text=True, timeout=120,
+                env=dict(os.environ, TMPDIR=folder), capture_output=True, text=True, timeout=240,
                 check=False)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             self.assertIn("the share of others is computed", done.stdout)

@@ -31,7 +31,7 @@ def ticks(path):
         return 0
 
 
-def wait_for(condition, seconds=60):
+def wait_for(condition, seconds=servers.START_SECONDS):
     until = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > until:
@@ -71,7 +71,7 @@ class Record(unittest.TestCase):
                 before = ticks(path)
                 wait_for(lambda: ticks(path) >= before + 3)
                 recorder.send_signal(signal.SIGINT)
-                told, errors = recorder.communicate(timeout=60)
+                told, errors = recorder.communicate(timeout=240)
             finally:
                 subprocess.run(["pkill", "-9", "-P", str(master.pid)], check=False)
                 master.kill()
@@ -105,19 +105,20 @@ class Record(unittest.TestCase):
 
     def test_a_full_disk_costs_ticks_and_nothing_else(self):
         """In a mount namespace of its own, on a small tmpfs which is filled, then emptied."""
-        with servers.folder() as home, servers.python_program() as server:
+        with servers.folder() as home, servers.folder() as other, servers.python_program() as server:
             script = f"""
 set -eu
 mount -t tmpfs -o size=2m none {home}
-"$1" record {server.pid} -o {home}/full.db --every 200ms --json >{home}/told 2>/dev/null & recorder=$!
+"$1" record {server.pid} -o {home}/full.db --every 200ms --json >{home}/told 2>"$2" & recorder=$!
 ticks() {{ sqlite3 {home}/full.db 'SELECT count(*) FROM ticks' 2>/dev/null || echo 0; }}
-wait_ticks() {{ for i in $(seq 600); do [ "$(ticks)" -ge "$1" ] && return; sleep 0.05; done; exit 9; }}
-wait_ticks 3
+wait_for() {{ for i in $(seq 4800); do "$@" && return; sleep 0.05; done; exit 9; }}
+has_ticks() {{ [ "$(ticks)" -ge "$1" ]; }}
+wait_for has_ticks 3
 dd if=/dev/zero of={home}/filler bs=4096 2>/dev/null || true
-sleep 4
+wait_for grep -q 'trying again at every tick' "$2"
 stored=$(ticks)
 rm {home}/filler
-wait_ticks $((stored + 3))
+wait_for has_ticks $((stored + 3))
 kill -INT $recorder
 code=0
 wait $recorder || code=$?
@@ -126,8 +127,9 @@ sqlite3 {home}/full.db 'PRAGMA integrity_check' 'SELECT count(*) FROM events WHE
 cat {home}/told
 "$1" explain {home}/full.db >/dev/null
 """
-            done = subprocess.run(["unshare", "--mount", "sh", "-c", script, "sh", tool.STRATA],
-                                  capture_output=True, text=True, timeout=120, check=False)
+            done = subprocess.run(["unshare", "--mount", "sh", "-c", script, "sh", tool.STRATA,
+                                   os.path.join(other, "messages")],
+                                  capture_output=True, text=True, timeout=1500, check=False)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             first, integrity, lost, *told = done.stdout.splitlines()
             code, stored = int(first.split()[1]), int(first.split()[3])
@@ -135,7 +137,7 @@ cat {home}/told
             self.assertEqual(lost, "1")
             told = json.loads("\n".join(told))
             self.assertEqual(code, 5, told)
-            self.assertGreater(told["ticks_lost"], 3)
+            self.assertGreater(told["ticks_lost"], 0)
             self.assertGreaterEqual(told["ticks"], stored + 3)
 
 

@@ -5,7 +5,7 @@ import servers
 import tool
 
 LARGEST_RESIDUAL = 0.02
-TRIES = 10
+TRIES = 50
 
 
 class Servers(unittest.TestCase):

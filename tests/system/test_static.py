@@ -3,17 +3,17 @@ import json
 import os
 import re
 import subprocess
-import time
 import unittest
 
 ROOT = os.environ["STRATA_ROOT"]
 STATIC = os.environ["STRATA_STATIC_PROGRAM"]
 NORMAL = os.environ["STRATA_PROGRAM"]
+TRIES = 20
 OLD = os.path.join(os.environ["STRATA_TARGETS"], "old_kernel")
 
 
 def run(*command):
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
 
 
 def explained(*command):
@@ -32,7 +32,6 @@ class StaticFile(unittest.TestCase):
         script = "import time; x = [bytearray(1000) for _ in range(20000)]; print('ready', flush=True); time.sleep(300)"
         cls.target = subprocess.Popen(["python3", "-c", script], stdout=subprocess.PIPE, text=True)
         assert cls.target.stdout.readline() == "ready\n"
-        time.sleep(0.2)
 
     @classmethod
     def tearDownClass(cls):
@@ -52,12 +51,14 @@ class StaticFile(unittest.TestCase):
         self.assertIn("this build of strata is static", served.stderr)
 
     def same_account(self, *command):
-        pid = str(self.target.pid)
-        one, other = explained(*command, "explain", "--json", pid), explained(NORMAL, "explain", "--json", pid)
-        for name in ("in_use", "held", "resident"):
-            with self.subTest(name):
-                self.assertEqual(layer(one, name)["bytes"], layer(other, name)["bytes"])
-        return one
+        """Two looks are of two moments: the kernel may take or map a page between them; then again."""
+        pid, names = str(self.target.pid), ("in_use", "held", "resident")
+        for _ in range(TRIES):
+            one, other = (explained(*words, "explain", "--json", pid) for words in (command, [NORMAL]))
+            figures = [[layer(report, name)["bytes"] for name in names] for report in (one, other)]
+            if figures[0] == figures[1]:
+                break
+        self.assertEqual(*figures, names)
 
     def test_its_account_is_that_of_the_shared_one(self):
         self.same_account(STATIC)
@@ -71,7 +72,7 @@ class StaticFile(unittest.TestCase):
         capture = run(OLD, STATIC, "capture", str(self.target.pid), "-o", "-")
         self.assertIn(capture.returncode, (0, 5), capture.stderr)
         again = subprocess.run([OLD, STATIC, "explain", "-"], input=capture.stdout, capture_output=True,
-                               text=True, timeout=60, check=False)
+                               text=True, timeout=240, check=False)
         self.assertIn(again.returncode, (0, 5), again.stderr)
         self.assertTrue(re.search(r"resident +█", again.stdout) or "resident" in again.stdout)
 

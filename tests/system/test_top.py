@@ -12,8 +12,11 @@ import servers
 import tool
 
 NAME = "top-\x1b[31m\x1b]0;x"  # a process that would paint the terminal
+# Names of this run alone: others may run the same tests, and equal names are one row.
+PREFIX = f"top-{os.getpid()}-"
+LARGER, SMALLER, POOL, SLOW = (PREFIX + letter for letter in "lspw")
 SLEEPER = ("import sys, time; open('/proc/self/comm', 'w').write(sys.argv[1]);"
-           "data = bytearray(int(sys.argv[2]) << 20); print('ready', flush=True); time.sleep(300)")
+           "data = bytearray(int(sys.argv[2]) << 20); print('ready', flush=True); time.sleep(3600)")
 
 
 class Terminal:
@@ -28,7 +31,7 @@ class Terminal:
         self.wait(r"^PROMPT")
 
     def do(self, *words, environment=None):
-        done = subprocess.run([*self.tmux, *words], capture_output=True, text=True, timeout=60,
+        done = subprocess.run([*self.tmux, *words], capture_output=True, text=True, timeout=240,
                               check=False, env=environment)
         if done.returncode != 0:
             raise AssertionError(f"tmux {words[0]}: {done.stderr}")
@@ -79,26 +82,26 @@ class Top(unittest.TestCase):
 
     def test_keys(self):
         """Filter, sort, detail, pause, help and the end, as one would use them."""
-        large, small = self.sleeper("top-larger", 60), self.sleeper("top-smaller", 20)
+        large, small = self.sleeper(LARGER, 60), self.sleeper(SMALLER, 20)
         terminal = self.terminal
         terminal.start()
         terminal.press("/")
-        terminal.press("top-")
-        terminal.wait(r"names with: top-_")
+        terminal.press(PREFIX)
+        terminal.wait(rf"names with: {PREFIX}_")
         terminal.press("Enter")
-        screen = terminal.wait(r"^top-smaller", without=r"^tmux")
-        self.assertRegex(screen, rf"(?s)top-larger +{large.pid}.*top-smaller +{small.pid}")
+        screen = terminal.wait(rf"^{SMALLER}", without=r"^tmux")
+        self.assertRegex(screen, rf"(?s){LARGER} +{large.pid}.*{SMALLER} +{small.pid}")
         terminal.press("r")
-        terminal.wait(r"(?s)top-smaller.*top-larger")
+        terminal.wait(rf"(?s){SMALLER}.*{LARGER}")
         terminal.press("r")
-        terminal.wait(r"(?s)top-larger.*top-smaller")
+        terminal.wait(rf"(?s){LARGER}.*{SMALLER}")
         terminal.press("Home", "Enter")
-        screen = terminal.wait(rf"top-larger · pid {large.pid}")
+        screen = terminal.wait(rf"{LARGER} · pid {large.pid}")
         self.assertRegex(terminal.wait(r"resident +█"), r"held")
         terminal.press("Tab", "End")
         terminal.wait(r"read .* in .*s · 20")
         terminal.press("Tab", "Down")
-        terminal.wait(rf"top-smaller · pid {small.pid}")
+        terminal.wait(rf"{SMALLER} · pid {small.pid}")
         terminal.press("Escape")
         terminal.wait(r"q end", without=r"pid \d+ · up")
         terminal.press("Space")
@@ -106,9 +109,9 @@ class Top(unittest.TestCase):
         small.terminate()
         small.wait()
         time.sleep(1)
-        self.assertIn("top-smaller", terminal.screen())  # paused: nothing is read
+        self.assertIn(SMALLER, terminal.screen())  # paused: nothing is read
         terminal.press("Space")
-        terminal.wait(r"^top-larger", without="top-smaller")
+        terminal.wait(rf"^{LARGER}", without=SMALLER)
         terminal.press("h")
         terminal.wait(r"page up, page down  one screen")
         terminal.press("h", "/", "Escape", "s")
@@ -117,19 +120,19 @@ class Top(unittest.TestCase):
         terminal.wait_for_end()
 
     def test_pools_unfold(self):
-        with servers.running([sys.executable, "-c", "import os, time\nopen('/proc/self/comm', 'w').write('top-pool')\n"
-                              "for _ in range(3):\n if os.fork() == 0: time.sleep(300)\ntime.sleep(300)"]) as parent:
+        with servers.running([sys.executable, "-c", f"import os, time\nopen('/proc/self/comm', 'w').write('{POOL}')\n"
+                              "for _ in range(3):\n if os.fork() == 0: time.sleep(3600)\ntime.sleep(3600)"]) as parent:
             try:
                 servers.wait_until(lambda: len(servers.children(parent.pid)) == 3, "three workers", parent)
                 pids = servers.children(parent.pid)
-                self.terminal.start("--filter", "top-pool")
-                self.terminal.wait(r"^top-pool +4 proc")
+                self.terminal.start("--filter", POOL)
+                self.terminal.wait(rf"^{POOL} +4 proc")
                 self.terminal.press("Right")
                 screen = self.terminal.wait(rf"^  \S.* {pids[2]} ")
                 for pid in (parent.pid, *pids):
                     self.assertRegex(screen, rf"(?m)^  \S.* {pid} ")
                 self.terminal.press("Down", "Left")
-                self.terminal.wait(r"^top-pool +4 proc", without=rf" {pids[2]} ")
+                self.terminal.wait(rf"^{POOL} +4 proc", without=rf" {pids[2]} ")
             finally:
                 for pid in servers.children(parent.pid):
                     os.kill(pid, signal.SIGKILL)
@@ -142,7 +145,7 @@ class Top(unittest.TestCase):
         self.assertNotIn("\x1b[31m", self.terminal.do("capture-pane", "-e", "-p"))
 
     def test_sizes(self):
-        self.sleeper("top-larger", 60)
+        self.sleeper(LARGER, 60)
         self.terminal.start()
         for width, height in ((80, 24), (40, 10), (20, 5), (5, 2), (200, 60), (100, 30)):
             self.terminal.do("resize-window", "-x", str(width), "-y", str(height))
@@ -193,10 +196,10 @@ class Top(unittest.TestCase):
         self.assertIn("TERM is 'dumb'; strata top --once", re.sub(r"\s*\n", " ", screen).replace("  ", " "))
 
     def test_once(self):
-        process = self.sleeper("top-larger", 60)
-        done = tool.run("top", "--once", "--filter", "top-larger", "--width", 120)
+        process = self.sleeper(LARGER, 60)
+        done = tool.run("top", "--once", "--filter", LARGER, "--width", 120)
         self.assertEqual(done.returncode, 0)
-        row = re.search(rf"^top-larger +{process.pid} +(.*)$", done.stdout.decode(), re.M)
+        row = re.search(rf"^{LARGER} +{process.pid} +(.*)$", done.stdout.decode(), re.M)
         self.assertIsNotNone(row, done.stdout.decode())
         self.assertGreater(len(re.findall(r"\d+\.\d", row.group(1))), 2)  # looked into: held and more
         self.assertEqual(tool.run("top", "--once", "--sort", "nothing").returncode, 2)
@@ -204,10 +207,10 @@ class Top(unittest.TestCase):
 
     def test_keys_do_not_wait_for_targets(self):
         """A pane is open on a target that is not read to its end: help shows, and q ends."""
-        process = self.sleeper("top-slow", 60)
+        process = self.sleeper(SLOW, 60)
         slow = held.HeldTarget(process.pid, self.enterContext(servers.folder()))
-        self.terminal.start("--filter", "top-slow", environment=slow.environment)
-        self.terminal.wait(rf"^top-slow +{process.pid}")
+        self.terminal.start("--filter", SLOW, environment=slow.environment)
+        self.terminal.wait(rf"^{SLOW} +{process.pid}")
         self.terminal.press("Enter")
         slow.wait()
         self.terminal.wait(r"^reading$")

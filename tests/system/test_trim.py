@@ -27,7 +27,7 @@ def trim_by_debugger(pid):
     done = subprocess.run(
         [gdb, "-nx", "-batch", "-iex", "set debuginfod enabled off", "-iex", "set auto-load off",
          "-p", str(pid), "-ex", "print ((int (*)(unsigned long))malloc_trim)(0)"],
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False)
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=240, check=False)
     if not re.search(r"^\$1 = [01]$", done.stdout, re.M):
         raise AssertionError(f"gdb did not call malloc_trim: {done.stdout}{done.stderr}")
 

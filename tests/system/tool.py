@@ -9,7 +9,11 @@ import subprocess
 STRATA = os.environ["STRATA_PROGRAM"]
 LABS = os.environ["STRATA_LABS"]
 TARGETS = os.environ["STRATA_TARGETS"]
-LONGEST_SECONDS = 60
+LONGEST_SECONDS = 240  # on a machine that is slow and loaded; nothing but a hang takes so long
+
+TRIES = 20  # of what another process may disturb
+# What strata, or the client library, says of an answer that came too late.
+LATE = re.compile(rb"answer(ed)? in time|less busy|system error: 110|\(110\)")
 
 
 def lab(name):
@@ -39,6 +43,15 @@ def run(*words, program=STRATA, **options):
     return done
 
 
+def run_in_time(*words, **options):
+    """A run in which every server answered within strata's bounds: on a busy machine the first may not be one."""
+    for _ in range(TRIES):
+        done = run(*words, **options)
+        if not LATE.search(done.stdout):
+            break
+    return done
+
+
 def limit_memory(mebibytes):
     """For preexec_fn: strata gets so much address space and no more."""
     def limit():
@@ -48,7 +61,7 @@ def limit_memory(mebibytes):
 
 def explain(what):
     """The JSON of strata explain; the facts must be complete."""
-    done = run("explain", what, "--json")
+    done = run_in_time("explain", what, "--json")
     if done.returncode != 0:
         raise AssertionError(f"strata explain {what}: exit code {done.returncode}: "
                              f"{done.stderr.decode()}{done.stdout.decode()[:2000]}")
@@ -67,6 +80,11 @@ def allocator(report, name):
         if item["name"] == name:
             return item
     raise AssertionError(f"no allocator '{name}' in {[item['name'] for item in report['allocators']]}")
+
+
+def name_of(pid):
+    with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:
+        return file.read().rstrip("\n")
 
 
 def rollup(pid):
