@@ -95,28 +95,46 @@ static bool has_pages(const struct process_facts *process, const struct mapping 
     return !process->mappings_have_values || rss->state != FACT_OK || rss->value > 0;
 }
 
+/* All that may be populated in [at, end), which is no more than this at a time. */
+static int scan_populated(
+    struct frame_scan *scan, struct pagemap *pagemap, uint64_t at, uint64_t end)
+{
+    uint64_t start;
+    uint64_t stop;
+    int rc = 0;
+
+    if (end - at <= PAGEMAP_SLICE * pagemap->page_bytes) {
+        return scan_range(scan, pagemap, at, end);
+    }
+    while (rc == 0 && pagemap_next_populated(pagemap, at, end, &start, &stop)) {
+        rc = scan_range(scan, pagemap, start, stop);
+        at = stop;
+    }
+    return rc;
+}
+
+/* Mappings that touch are scanned as one: a process may have 65,000 of a page each. */
 static int scan_mappings(
     struct frame_scan *scan, struct pagemap *pagemap, const struct process_facts *process)
 {
+    uint64_t start = 0;
+    uint64_t end = 0; /* of what is still to be scanned */
     int rc = 0;
 
     scan->entries_left = ENTRIES_MAX;
     for (size_t i = 0; rc == 0 && i < process->mapping_count; i++) {
         const struct mapping *mapping = &process->mappings[i];
-        uint64_t at = mapping->start;
-        uint64_t start;
-        uint64_t end;
 
         if (!has_pages(process, mapping)) {
             continue;
         }
-        while (
-            rc == 0 && pagemap_next_populated(pagemap, at, mapping->end, &start, &end)) {
-            rc = scan_range(scan, pagemap, start, end);
-            at = end;
+        if (mapping->start != end) {
+            rc = scan_populated(scan, pagemap, start, end);
+            start = mapping->start;
         }
+        end = mapping->end;
     }
-    return rc;
+    return rc == 0 ? scan_populated(scan, pagemap, start, end) : rc;
 }
 
 static int scan_process(struct frame_scan *scan, const struct process_facts *process)

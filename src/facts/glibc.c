@@ -66,8 +66,8 @@ static void release_reader(struct glibc_reader *reader)
     free(reader->tcaches);
 }
 
-static int read_each(
-    struct glibc_arena_reader *arenas, const struct glibc_ring *ring, uint64_t *marks)
+static int read_each(struct glibc_arena_reader *arenas, const struct glibc_ring *ring,
+    struct glibc_mark *marks)
 {
     struct glibc_reader *reader = arenas->reader;
     struct glibc_facts *facts = &reader->process->glibc;
@@ -91,7 +91,7 @@ static int read_arenas(struct glibc_reader *reader, const struct glibc_ring *rin
 {
     struct glibc_facts *facts = &reader->process->glibc;
     struct glibc_arena_reader arenas;
-    uint64_t *marks = calloc(ring->count + 1, sizeof(*marks));
+    struct glibc_mark *marks = calloc(ring->count + 1, sizeof(*marks));
     int result = glibc_arena_reader_init(&arenas, reader);
 
     if (marks == NULL) {
@@ -102,7 +102,10 @@ static int read_arenas(struct glibc_reader *reader, const struct glibc_ring *rin
         result = read_each(&arenas, ring, marks);
     }
     for (size_t i = 0; result == 0 && i < facts->arena_count; i++) {
-        result = glibc_arena_check(&arenas, marks[i], &facts->arenas[i]);
+        result = glibc_arena_check(&arenas, &marks[i], &facts->arenas[i]);
+    }
+    for (size_t i = 0; marks != NULL && i < ring->count; i++) {
+        glibc_samples_release(&marks[i].samples);
     }
     free(marks);
     glibc_arena_reader_release(&arenas);

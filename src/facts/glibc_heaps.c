@@ -149,18 +149,6 @@ static int compare_bases(const void *left, const void *right)
     return (a->base > b->base) - (a->base < b->base);
 }
 
-/* By address, and how much of the arena lies below each. */
-static void sort(struct glibc_extents *extents)
-{
-    uint64_t bytes = 0;
-
-    qsort(extents->items, extents->count, sizeof(*extents->items), compare_bases);
-    for (size_t i = 0; i < extents->count; i++) {
-        extents->items[i].slot_offset = bytes;
-        bytes += extents->items[i].end - extents->items[i].base;
-    }
-}
-
 static int list_heaps(struct glibc_reader *reader, uint64_t arena, const uint8_t *state,
     uint64_t top, struct glibc_extents *extents)
 {
@@ -188,7 +176,7 @@ static int list_heaps(struct glibc_reader *reader, uint64_t arena, const uint8_t
         }
         heap = previous;
     } while (heap != 0);
-    sort(extents);
+    qsort(extents->items, extents->count, sizeof(*extents->items), compare_bases);
     return 0;
 }
 

@@ -18,7 +18,15 @@
 #include "facts/present_pages.h"
 #include "facts/span_list.h"
 
-enum { SCAN_PAGES = 1 << 15, SIZE_OFFSET = 8 };
+enum {
+    SCAN_PAGES = 1 << 15,
+    SIZE_OFFSET = 8,
+    /*
+     * A mapping below this holds a block only where the threshold was set lower or the heap
+     * could not grow; it is looked at when blocks are missing. A process may have 65,000 of these.
+     */
+    LIKELY_BYTES = 64 << 10,
+};
 
 /* prev_size of the first chunk: 0, and from 2.43 this mark for explicit huge pages. */
 static const uint64_t huge_page_mark = 1;
@@ -147,7 +155,7 @@ static bool is_heap(struct glibc_reader *reader, const struct mapping *mapping)
            arena % reader->heap_bytes == reader->layout->heap_info_bytes;
 }
 
-/* First all starts of mappings and what follows them; then, if need be, the rest. */
+/* First starts of large mappings and what follows them; then, if need be, the rest. */
 static int search(struct glibc_reader *reader, uint64_t *ends, struct mmapped_sums *sums)
 {
     const struct process_facts *process = reader->process;
@@ -156,7 +164,7 @@ static int search(struct glibc_reader *reader, uint64_t *ends, struct mmapped_su
     for (size_t i = 0; i < process->mapping_count && result == 0; i++) {
         const struct mapping *mapping = &process->mappings[i];
         ends[i] = mapping->start;
-        if (is_candidate(mapping)) {
+        if (is_candidate(mapping) && mapping->end - mapping->start >= LIKELY_BYTES) {
             result = hop(reader, &ends[i], mapping->end, sums);
         }
     }

@@ -7,16 +7,22 @@
  * read once. Chunks in fast bins look like in use and come from a list.
  *
  * The target runs meanwhile. The memory is read in windows; two windows may be of different
- * moments, and then a chunk of the first ends inside a chunk of the second. What does not fit
- * is read again from a checkpoint one, two or four windows back; the top pointer is read again
- * whenever the walk meets it at the wrong place. Bytes that stay the same and still make no
- * sense are damage. Every loop is bounded by rewinds_left and by the reader's loads_left.
+ * moments, and then a chunk of the first ends inside a chunk of the second. Once the arena's
+ * header has changed, so that the reading cannot be exact any more, the walk goes on at the next
+ * place that fits and says how much it left out. Before that, what does not fit is read again
+ * from a checkpoint one, two or four windows back, and bytes that stay the same and
+ * still make no sense are damage. The top pointer is read again whenever the walk meets it at
+ * the wrong place. Every loop is bounded by rewinds_left, places_left and by the reader's
+ * loads_left.
  *
  * Not thread safe; all state is in struct glibc_walk.
  */
 #include "facts/glibc_walk.h"
 
 #include <errno.h>
+
+#include "facts/glibc_gap.h"
+#include "facts/glibc_state.h"
 
 enum {
     SIZE_OFFSET = 8,
@@ -72,15 +78,6 @@ int glibc_walk_read_top(
     return first == again ? -EBADMSG : -EAGAIN;
 }
 
-/* The part of the arena that address belongs to. */
-static uint64_t *slot_of(struct glibc_walk *walk, uint64_t address)
-{
-    const uint64_t index =
-        (address - walk->extent.start + walk->extent.slot_offset) / walk->slot_bytes;
-
-    return &walk->slots[index < GLIBC_WALK_SLOTS ? index : GLIBC_WALK_SLOTS - 1];
-}
-
 /*
  * Whole pages that malloc_trim() may drop inside [start, end): the header stays (mtrim()). The
  * rest shares its pages with headers that the walk has read, or will read, so it is resident.
@@ -134,7 +131,6 @@ static int extend_run(struct glibc_walk *walk, uint64_t start, uint64_t end)
 {
     struct glibc_position *position = &walk->position;
 
-    *slot_of(walk, start) += end - start;
     if (position->run_start == 0 || position->run_end != start) {
         int result = close_run(walk);
         if (result < 0) {
@@ -224,6 +220,9 @@ static int take_free_below(struct glibc_walk *walk, const uint8_t *chunk)
     const uint64_t size = position->at - position->previous;
     const bool was_fast = glibc_fast_has(walk->sweep->set, position->previous);
 
+    if (position->behind_gap && position->previous == 0) {
+        return 0;
+    }
     if (position->previous == 0 || glibc_word(chunk) != size || was_fast) {
         return misfit(walk, glibc_word(chunk));
     }
@@ -293,6 +292,22 @@ static void find_next_fast(struct glibc_walk *walk)
         walk->sweep->set, walk->position.at, end < walk->stop ? end : walk->stop);
 }
 
+/* Ends the stretch that is sampled, before the chunk at position.at. */
+static int end_sample(struct glibc_walk *walk)
+{
+    struct glibc_position *position = &walk->position;
+    struct glibc_sample *sample = &position->sample;
+
+    if (!position->in_sample || sample->at == position->at) {
+        return 0;
+    }
+    position->in_sample = false;
+    sample->end = position->at;
+    sample->free_bytes =
+        position->sums.free_bytes - sample->free_bytes - sample->below_bytes;
+    return glibc_samples_put(walk->samples, position->sample_count++, sample);
+}
+
 /* The chunk at position.at, whatever it is. 0, or -ESTALE when it does not fit. */
 static int take_chunk(struct glibc_walk *walk)
 {
@@ -302,6 +317,7 @@ static int take_chunk(struct glibc_walk *walk)
     const uint64_t header = glibc_word(chunk + SIZE_OFFSET);
     const uint64_t size = size_of(header);
     const uint64_t fence = fence_bytes(walk, size);
+    int result = 0;
 
     if (is_foreign_break(walk, chunk)) {
         return -EXDEV;
@@ -309,11 +325,14 @@ static int take_chunk(struct glibc_walk *walk)
     if ((header & FREE_MASK) != 0 || (fence == 0 && !is_sane_size(size))) {
         return misfit(walk, header);
     }
-    if ((header & GLIBC_PREV_IN_USE) == 0) {
-        int result = take_free_below(walk, chunk);
-        if (result < 0) {
-            return result;
-        }
+    if (fence != 0) {
+        result = end_sample(walk);
+    }
+    if (result == 0 && (header & GLIBC_PREV_IN_USE) == 0) {
+        result = take_free_below(walk, chunk);
+    }
+    if (result < 0) {
+        return result;
     }
     if (fence != 0) {
         position->sums.fence_bytes += fence;
@@ -324,7 +343,7 @@ static int take_chunk(struct glibc_walk *walk)
         find_next_fast(walk); /* one that was listed is no chunk: the list was torn */
     }
     if (walk->next_fast == position->at) {
-        int result = extend_run(walk, position->at, position->at + size);
+        result = extend_run(walk, position->at, position->at + size);
         if (result < 0) {
             return result;
         }
@@ -405,11 +424,79 @@ static int go_back(struct glibc_walk *walk)
         walk->position =
             walk->checkpoints[walk->checkpoint_count % GLIBC_WALK_CHECKPOINTS];
     }
-    for (uint64_t *slot = slot_of(walk, walk->position.at) + 1;
-         slot < walk->slots + GLIBC_WALK_SLOTS; slot++) {
-        *slot = 0;
-    }
     walk->reader->window.end = walk->reader->window.start;
+    return 0;
+}
+
+/* The header of the arena is no longer what it was before the walk. */
+static bool has_moved(struct glibc_walk *walk)
+{
+    uint8_t now[GLIBC_STATE_MAXIMUM_BYTES];
+
+    walk->moved =
+        walk->moved || (glibc_state_read(walk->reader, walk->arena, now) == 0 &&
+                           !glibc_state_same(walk->reader->layout, walk->state, now));
+    return walk->moved;
+}
+
+/* The chunk seen last was to reach behind the end: looks for others inside of it. */
+static int turn_back(struct glibc_walk *walk)
+{
+    struct glibc_position *position = &walk->position;
+
+    if (walk->extent.has_top) {
+        walk->stop = walk->top;
+        walk->extent.end = walk->top + walk->top_bytes;
+    }
+    if (position->previous == 0 || position->previous >= walk->stop) {
+        return -EAGAIN;
+    }
+    position->at = position->previous + GLIBC_CHUNK_ALIGN;
+    return 0;
+}
+
+/* Where chunks fit again, from position.at on; 0 when nowhere. */
+static int find_end(struct glibc_walk *walk, uint64_t *end)
+{
+    struct glibc_position *position = &walk->position;
+    const struct heap_window *window = &walk->reader->window;
+
+    *end = 0;
+    while (*end == 0 && position->at < walk->stop && walk->places_left > 0) {
+        if (position->at < window->start || position->at >= window->end) {
+            int result = load_window(walk);
+            if (result < 0) {
+                return result;
+            }
+        }
+        *end = glibc_gap_end(window, position->at, walk->stop, &walk->places_left);
+        position->at = *end != 0 ? *end : window->end;
+    }
+    return *end != 0 ? 0 : -EAGAIN;
+}
+
+/* Leaves out what changed, up to the next place that fits. 0; -EAGAIN: there is none. */
+static int skip_gap(struct glibc_walk *walk)
+{
+    struct glibc_position *position = &walk->position;
+    const uint64_t start = position->previous != 0 ? position->previous : position->at;
+    const bool is_behind = position->at >= walk->stop || walk->top < position->at;
+    uint64_t end = 0;
+    int result = is_behind ? turn_back(walk) : 0;
+
+    if (result == 0) {
+        result = find_end(walk, &end);
+    }
+    if (result < 0) {
+        return result;
+    }
+    position->sums.gap_bytes += end - start;
+    position->previous = 0;
+    position->behind_gap = true;
+    position->in_sample = false;
+    position->sample_edge =
+        glibc_samples_next(walk->samples, walk->extent.start, end + GLIBC_CHUNK_ALIGN);
+    find_next_fast(walk);
     return 0;
 }
 
@@ -455,6 +542,35 @@ static bool top_moved_here(struct glibc_walk *walk)
     return true;
 }
 
+/* At an edge: ends a stretch or begins one. The header at position.at is in view. */
+static int turn_sample(struct glibc_walk *walk)
+{
+    struct glibc_position *position = &walk->position;
+    const struct heap_window *window = &walk->reader->window;
+    const uint8_t *chunk = window->data + (position->at - window->start);
+    const uint64_t at = position->at, below = at - position->previous;
+    int result = 0;
+
+    if (position->in_sample) {
+        const bool is_large =
+            position->previous != 0 && below >= walk->samples->stride_bytes;
+        result = end_sample(walk);
+        position->sample_edge =
+            is_large ? at : glibc_samples_next(walk->samples, walk->extent.start, at);
+    }
+    if (position->sample_count == GLIBC_SAMPLE_MAXIMUM) {
+        position->sample_edge = at + walk->samples->stride_bytes;
+    } else if (at >= position->sample_edge) {
+        const bool is_free = (glibc_word(chunk + SIZE_OFFSET) & GLIBC_PREV_IN_USE) == 0;
+        position->in_sample = true;
+        position->sample_edge = at + walk->samples->length_bytes;
+        position->sample = (struct glibc_sample){.at = at,
+            .below_bytes = is_free ? glibc_word(chunk) : 0,
+            .free_bytes = position->sums.free_bytes};
+    }
+    return result;
+}
+
 static int finish(struct glibc_walk *walk)
 {
     struct glibc_position *position = &walk->position;
@@ -463,6 +579,10 @@ static int finish(struct glibc_walk *walk)
     const uint64_t start = position->run_start;
     int result = close_run(walk);
 
+    if (result == 0) {
+        result = end_sample(walk);
+        walk->samples->count = position->sample_count;
+    }
     if (result == 0) {
         result = count_to(
             walk, glibc_align_up(walk->extent.end, walk->reader->memory->page_bytes));
@@ -488,7 +608,16 @@ static int advance(struct glibc_walk *walk)
     if (at < window->start || at + edge >= window->end) {
         return load_window(walk);
     }
+    if (at >= walk->position.sample_edge) {
+        int result = turn_sample(walk);
+        if (result < 0) {
+            return result;
+        }
+    }
     limit = window->end - edge < walk->stop ? window->end - edge : walk->stop;
+    if (walk->position.sample_edge < limit) {
+        limit = walk->position.sample_edge;
+    }
     pass_plain_chunks(walk, limit);
     return walk->position.at < limit ? take_chunk(walk) : 0;
 }
@@ -508,12 +637,19 @@ int glibc_walk_extent(struct glibc_walk *walk, const struct glibc_extent *extent
     position->previous = 0;
     position->run_start = 0;
     position->run_end = 0;
+    position->behind_gap = false;
+    position->in_sample = false;
+    position->sample_edge = extent->start;
     position->counted_end =
         glibc_align_down(extent->base, walk->reader->memory->page_bytes);
     while (result == 0) {
         result = advance(walk);
         if (result == -ESTALE) {
-            result = top_moved_here(walk) ? 0 : go_back(walk);
+            if (top_moved_here(walk)) {
+                result = 0;
+            } else {
+                result = has_moved(walk) ? skip_gap(walk) : go_back(walk);
+            }
         }
     }
     return result < 0 ? result : finish(walk);

@@ -5,21 +5,21 @@
 #include "facts/glibc_fast.h"
 #include "facts/glibc_fast_sweep.h"
 #include "facts/glibc_reader.h"
+#include "facts/glibc_sample.h"
 
 enum {
-    GLIBC_WALK_CHECKPOINTS = 4, /* windows that a walk can go back */
-    GLIBC_WALK_REWINDS = 24,    /* for one arena; then it counts as too busy */
-    GLIBC_WALK_SLOTS = 4096, /* parts of an arena that are compared between two walks */
+    GLIBC_WALK_CHECKPOINTS = 4,  /* windows that a walk can go back */
+    GLIBC_WALK_REWINDS = 24,     /* for one arena; then it counts as too busy */
+    GLIBC_WALK_PLACES = 1 << 22, /* that are tried to find chunks again, in one arena */
 };
 
 /* A piece of memory that is tiled with chunks. */
 struct glibc_extent {
-    uint64_t start;       /* first chunk */
-    uint64_t end;         /* end of the memory: behind top, or behind the fence posts */
-    uint64_t base;        /* where the mapping of the heap begins, heap_info included */
-    bool has_top;         /* the arena's top chunk ends it; else fence posts do */
-    bool walked;          /* in this reading */
-    uint64_t slot_offset; /* bytes of the arena's extents below this one */
+    uint64_t start; /* first chunk */
+    uint64_t end;   /* end of the memory: behind top, or behind the fence posts */
+    uint64_t base;  /* where the mapping of the heap begins, heap_info included */
+    bool has_top;   /* the arena's top chunk ends it; else fence posts do */
+    bool walked;    /* in this reading */
 };
 
 /* What is summed up; part of a checkpoint, so plain data. */
@@ -30,6 +30,7 @@ struct glibc_sums {
     uint64_t fast_bytes;
     uint64_t fast_chunks;
     uint64_t hidden_bytes; /* looks in use; in fast bins that were cut, perhaps */
+    uint64_t gap_bytes;    /* counts as in use; changed while the walk was there */
     uint64_t fence_bytes;  /* fence posts and what lies between two pieces of a heap */
     uint64_t largest_free_bytes;
     uint64_t resident_pages;     /* of the extents, from their bases to their ends */
@@ -49,12 +50,20 @@ struct glibc_position {
     uint64_t run_end;
     uint64_t counted_end; /* resident_pages are counted up to here, in this extent */
     size_t tcache_count;
+    bool behind_gap; /* previous may be 0 for a chunk that is not the first */
+    /* The stretch that is sampled, or where the next one begins. */
+    bool in_sample;
+    uint64_t sample_edge;
+    struct glibc_sample sample;
+    size_t sample_count;
     struct glibc_sums sums;
 };
 
 struct glibc_walk {
     struct glibc_reader *reader;
-    uint64_t arena; /* address of its malloc_state */
+    uint64_t arena;       /* address of its malloc_state */
+    const uint8_t *state; /* its copy, of before the walk */
+    bool moved;           /* it is another one now */
     /* Lists that ascend are followed in the walk's own windows; its set is then complete. */
     struct glibc_fast_sweep *sweep;
     uint64_t hidden_sizes; /* glibc_fast_sweep_cut_sizes() */
@@ -75,13 +84,13 @@ struct glibc_walk {
     uint64_t top_bytes;
     uint64_t top_run_pages; /* of run_resident_pages: in the run that touches top */
     uint64_t top_run_start; /* that run, or top itself */
-    /* Free bytes of each part of the arena, to compare two walks. */
-    uint64_t *slots; /* GLIBC_WALK_SLOTS, zeroed by the caller */
-    uint64_t slot_bytes;
+    uint64_t places_left;
+    struct glibc_samples *samples; /* begun by the caller; filled */
 };
 
 /*
- * Walks walk->extent and adds to walk->position.sums. 0 when its end was met exactly;
+ * Walks extent and adds to walk->position.sums. Where chunks do not fit since the arena has
+ * changed, the walk goes on behind them, and what was left out is in gap_bytes. 0 when its end was met exactly;
  * -EAGAIN when the target changed it faster than it could be read; -EBADMSG when the same
  * bytes made no sense in repeated reads; -EBUSY when the budget of the
  * reader is spent; -EXDEV at the fence posts inside a main heap whose break something else

@@ -16,6 +16,7 @@
 #include "facts/memory_process.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -60,23 +61,40 @@ static int read_by_file(
     return 0;
 }
 
-/* Every page of the range is of a file or mapped by this process alone. */
+static bool are_unshared(const uint8_t *bits, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if ((bits[i] & (PAGE_FILE | PAGE_EXCLUSIVE)) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/*
+ * Every page of the range is of a file or mapped by this process alone. A caller looks at
+ * pages before it reads them, and what it was told a moment ago is not asked again.
+ */
 static bool is_unshared(struct memory_process *process, uint64_t address, size_t bytes)
 {
     const uint64_t page = process->memory.page_bytes;
     const uint64_t end = address + bytes;
     uint8_t bits[BATCH_PAGES];
 
+    if (address >= process->look_start &&
+        end <= process->look_start + process->look_count * page) {
+        const uint64_t first = (address - process->look_start) / page;
+        const uint64_t last = (end - 1 - process->look_start) / page;
+        return are_unshared(process->look + first, (size_t)(last - first + 1));
+    }
     for (uint64_t at = address / page * page; at < end;) {
         const uint64_t left = (end - at + page - 1) / page;
         const size_t count = left < BATCH_PAGES ? (size_t)left : BATCH_PAGES;
         if (pagemap_bits(&process->pagemap, at, count, bits) != 0) {
             return false;
         }
-        for (size_t i = 0; i < count; i++) {
-            if ((bits[i] & (PAGE_FILE | PAGE_EXCLUSIVE)) == 0) {
-                return false;
-            }
+        if (!are_unshared(bits, count)) {
+            return false;
         }
         at += count * page;
     }
@@ -106,6 +124,12 @@ static int read_pages(
     int rc = pagemap_bits(&process->pagemap, address, count, bits);
 
     memory->bytes_read += process->pagemap.bytes_read - before;
+    process->look_count = 0;
+    if (rc == 0 && count <= MEMORY_LOOK_PAGES) {
+        process->look_start = address;
+        process->look_count = count;
+        memcpy(process->look, bits, count);
+    }
     return rc;
 }
 

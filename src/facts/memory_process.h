@@ -6,12 +6,18 @@
 #include "facts/pagemap.h"
 #include "facts/process_folder.h"
 
+enum { MEMORY_LOOK_PAGES = 64 };
+
 struct memory_process {
     struct memory memory; /* first: the operations get a pointer to it */
     int32_t pid;          /* of a thread that has the memory */
     int mem_fd;           /* /proc/PID/mem */
     bool use_readv;       /* process_vm_readv(2) is tried first for large reads */
     struct pagemap pagemap;
+    /* What the caller last asked of at most MEMORY_LOOK_PAGES pages. */
+    uint64_t look_start;
+    size_t look_count; /* 0: nothing */
+    uint8_t look[MEMORY_LOOK_PAGES];
 };
 
 /*

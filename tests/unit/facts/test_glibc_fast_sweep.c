@@ -260,7 +260,7 @@ static void bounds_what_lists_in_random_order_cost(void **state)
 static void bounds_what_a_cut_list_hides(void **state)
 {
     enum { BUDGET_BYTES = 4 << 20, FENCE_BYTES = 16 };
-    static uint64_t slots[GLIBC_WALK_SLOTS];
+    struct glibc_samples samples = {0};
     const uint64_t fence = heap_start + (uint64_t)PAIRS * PAIR;
     uint64_t in_use = 0, listed;
 
@@ -280,14 +280,15 @@ static void bounds_what_a_cut_list_hides(void **state)
         .hidden_sizes = glibc_fast_sweep_cut_sizes(&heap.sweep),
         .lowest = heap_start,
         .highest = heap_start + HEAP_BYTES,
-        .slots = slots,
-        .slot_bytes = HEAP_BYTES};
+        .samples = &samples};
     const struct glibc_extent extent = {
         .start = heap_start, .base = heap_start, .end = fence + FENCE_BYTES};
+    glibc_samples_begin(&samples, HEAP_BYTES);
     assert_int_equal(glibc_walk_extent(&walk, &extent), 0);
     assert_int_equal(walk.position.sums.fast_chunks, heap.set.count);
     assert_int_equal(walk.position.sums.fast_bytes, heap.set.bytes);
     assert_int_equal(walk.position.sums.hidden_bytes, (PAIRS - listed - 1) * LARGE);
+    glibc_samples_release(&samples);
     end();
 }
 

@@ -1,0 +1,326 @@
+/*
+ * test_glibc_movement.c - a heap that changes while it is walked, and after: where the walk goes
+ * on, and what the second look says of it.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "facts/glibc_state.h"
+#include "facts/glibc_walk.h"
+
+enum {
+    PAGE = 4096,
+    HEAP_BYTES = 8 << 20,
+    CHUNK = 0x410, /* straddles windows and pages */
+    CHUNKS = (HEAP_BYTES - PAGE) / CHUNK - 2,
+    FENCE = 16,
+    STATE_BYTES = PAGE, /* the malloc_state has the first page */
+};
+
+static const uint64_t heap_start = 0x7f0000000000;
+
+static struct {
+    struct memory memory; /* first */
+    uint8_t data[HEAP_BYTES];
+    uint64_t loads;
+    void (*before_load)(void);
+    struct glibc_reader reader;
+    struct glibc_fast_set set;
+    struct glibc_fast_sweep sweep;
+    struct glibc_samples samples;
+    struct glibc_walk walk;
+    uint8_t state[GLIBC_STATE_MAXIMUM_BYTES];
+} heap;
+
+static int heap_read(struct memory *memory, uint64_t address, void *data, size_t bytes)
+{
+    const uint64_t offset = address - heap_start;
+
+    (void)memory;
+    if (address < heap_start || offset > HEAP_BYTES || bytes > HEAP_BYTES - offset) {
+        return -EFAULT;
+    }
+    if (bytes > PAGE) {
+        heap.loads++;
+        if (heap.before_load != NULL) {
+            heap.before_load();
+        }
+    }
+    memcpy(data, heap.data + offset, bytes);
+    return 0;
+}
+
+static int heap_pages(
+    struct memory *memory, uint64_t address, size_t count, uint8_t *bits)
+{
+    (void)memory;
+    (void)address;
+    memset(bits, PAGE_PRESENT, count);
+    return 0;
+}
+
+static const struct memory_operations heap_operations = {
+    .read = heap_read, .pages = heap_pages};
+
+static void put(uint64_t address, uint64_t word)
+{
+    memcpy(heap.data + (address - heap_start), &word, sizeof(word));
+}
+
+static uint64_t chunk_at(uint64_t number)
+{
+    return heap_start + STATE_BYTES + number * CHUNK;
+}
+
+/* The chunks from first on, count of them, are one chunk, in use. */
+static void take(uint64_t first, uint64_t count)
+{
+    put(chunk_at(first) + 8, count * CHUNK | GLIBC_PREV_IN_USE);
+    put(chunk_at(first + count) + 8, CHUNK | GLIBC_PREV_IN_USE);
+}
+
+/* ... and free; the one above is in use. */
+static void set_free(uint64_t first, uint64_t count)
+{
+    take(first, count);
+    put(chunk_at(first + count), count * CHUNK);
+    put(chunk_at(first + count) + 8, CHUNK);
+}
+
+static void end_with_fence(uint64_t chunk)
+{
+    put(chunk + 8, FENCE | GLIBC_PREV_IN_USE);
+}
+
+static void begin(uint64_t held)
+{
+    memset(&heap, 0, sizeof(heap));
+    heap.memory = (struct memory){.operations = &heap_operations, .page_bytes = PAGE};
+    heap.reader = (struct glibc_reader){.memory = &heap.memory,
+        .layout = &glibc_layouts[GLIBC_LAYOUT_2_35],
+        .loads_left = 1 << 10,
+        .sweep_bytes_left = UINT64_MAX,
+        .links_left = UINT64_MAX};
+    assert_int_equal(heap_window_init(&heap.reader.window, &heap.memory), 0);
+    assert_int_equal(glibc_fast_init(&heap.set), 0);
+    for (uint64_t i = 0; i < CHUNKS; i++) {
+        put(chunk_at(i) + 8, CHUNK | GLIBC_PREV_IN_USE);
+    }
+    assert_int_equal(glibc_state_read(&heap.reader, heap_start, heap.state), 0);
+    glibc_fast_sweep_begin(&heap.sweep, &heap.reader, heap.state, &heap.set);
+    glibc_samples_begin(&heap.samples, held);
+}
+
+static void end(void)
+{
+    glibc_samples_release(&heap.samples);
+    glibc_fast_release(&heap.set);
+    heap_window_release(&heap.reader.window);
+}
+
+/* Walks the first chunks of the heap. */
+static int walk(uint64_t chunks)
+{
+    const struct glibc_extent extent = {
+        .base = heap_start, .start = chunk_at(0), .end = chunk_at(chunks) + FENCE};
+
+    end_with_fence(chunk_at(chunks));
+    heap.walk = (struct glibc_walk){.reader = &heap.reader,
+        .arena = heap_start,
+        .state = heap.state,
+        .sweep = &heap.sweep,
+        .lowest = heap_start,
+        .highest = heap_start + HEAP_BYTES,
+        .rewinds_left = GLIBC_WALK_REWINDS,
+        .places_left = GLIBC_WALK_PLACES,
+        .samples = &heap.samples};
+    return glibc_walk_extent(&heap.walk, &extent);
+}
+
+static struct glibc_movement look_again(uint64_t held)
+{
+    struct glibc_movement movement;
+
+    assert_int_equal(
+        glibc_samples_compare(&heap.samples, &heap.reader, held, &movement), 0);
+    assert_true(movement.known);
+    return movement;
+}
+
+static void what_rests_has_not_moved(void **state)
+{
+    (void)state;
+    begin(HEAP_BYTES);
+    set_free(100, 1);
+    set_free(1000, 3000);
+    assert_int_equal(walk(CHUNKS - 1), 0);
+    assert_int_equal(heap.walk.position.sums.free_bytes, 3001 * CHUNK);
+    heap.loads = 0;
+    const struct glibc_movement movement = look_again(HEAP_BYTES);
+    assert_false(movement.seen);
+    assert_int_equal(movement.bytes, GLIBC_SAMPLE_STRIDE_BYTES);
+    assert_true(heap.loads <= HEAP_BYTES / GLIBC_SAMPLE_STRIDE_BYTES);
+    end();
+}
+
+/* Every fourth block is freed after the walk: an eighth of the memory tells it of all. */
+static void a_part_stands_for_the_whole(void **state)
+{
+    uint64_t freed = 0;
+
+    (void)state;
+    begin(HEAP_BYTES);
+    assert_int_equal(walk(CHUNKS - 1), 0);
+    for (uint64_t i = 2; i + 4 < CHUNKS; i += 4) {
+        set_free(i, 1);
+        freed += CHUNK;
+    }
+    const struct glibc_movement movement = look_again(HEAP_BYTES);
+    assert_true(movement.seen);
+    assert_true(movement.bytes >= freed / 4 * 3);
+    assert_true(movement.bytes <= freed / 4 * 5 + GLIBC_SAMPLE_STRIDE_BYTES);
+    end();
+}
+
+static void all_of_a_small_arena_is_looked_at(void **state)
+{
+    const uint64_t chunks = GLIBC_SAMPLE_WHOLE_BYTES / CHUNK - 1;
+
+    (void)state;
+    for (uint64_t i = 1; i < chunks; i += 7) {
+        begin(GLIBC_SAMPLE_WHOLE_BYTES);
+        assert_int_equal(walk(chunks), 0);
+        set_free(i - 1, 1);
+        const struct glibc_movement movement = look_again(chunks * CHUNK);
+        assert_int_equal(movement.bytes, CHUNK);
+        end();
+    }
+}
+
+/* A large free chunk that is used up from below is seen as what it is, and not eight times. */
+static void large_chunks_are_not_scaled_up(void **state)
+{
+    enum { TAKEN = 300 };
+
+    (void)state;
+    for (uint64_t first = 1000; first < 1130; first += 13) {
+        begin(HEAP_BYTES);
+        set_free(first, 3000);
+        assert_int_equal(walk(CHUNKS - 1), 0);
+        set_free(first + TAKEN, 3000 - TAKEN);
+        take(first, TAKEN);
+        const struct glibc_movement movement = look_again(HEAP_BYTES);
+        assert_int_equal(
+            movement.bytes, GLIBC_SAMPLE_STRIDE_BYTES + (uint64_t)TAKEN * CHUNK);
+        end();
+    }
+}
+
+/* What was merged after the walk begins elsewhere: only what cannot be told is lost. */
+static void finds_chunks_again_in_a_stretch(void **state)
+{
+    (void)state;
+    begin(HEAP_BYTES);
+    assert_int_equal(walk(CHUNKS - 1), 0);
+    for (size_t i = 1; i < heap.samples.count; i++) {
+        const uint64_t number =
+            (heap.samples.items[i].at - heap_start - STATE_BYTES) / CHUNK;
+        take(number - 1, 2);
+        put(chunk_at(number) + 8, 0x7878787878787878);
+    }
+    const struct glibc_movement movement = look_again(HEAP_BYTES);
+    assert_true(movement.seen);
+    assert_true(movement.bytes < HEAP_BYTES / 8);
+    end();
+}
+
+/* ---- while it is walked */
+
+/* Ahead of the second window: the block across its edge takes in the one above. */
+static void merge_at_the_edge(void)
+{
+    const uint64_t edge = heap_start + STATE_BYTES + HEAP_WINDOW_BYTES;
+    const uint64_t number = (edge - heap_start - STATE_BYTES - 32) / CHUNK;
+
+    if (heap.loads == 2) {
+        take(number, 2);
+        put(chunk_at(number + 1) + 8, 0x7878787878787878);
+    }
+}
+
+static void merge_and_tell(void)
+{
+    merge_at_the_edge();
+    put(heap_start + heap.reader.layout->state.bins, heap.loads);
+}
+
+static void goes_on_behind_what_changed(void **state)
+{
+    const uint64_t windows = HEAP_BYTES / HEAP_WINDOW_BYTES;
+
+    (void)state;
+    begin(HEAP_BYTES);
+    heap.before_load = merge_and_tell;
+    assert_int_equal(walk(CHUNKS - 1), 0);
+    assert_int_equal(heap.walk.rewinds_left, GLIBC_WALK_REWINDS);
+    assert_true(heap.loads <= windows + 1);
+    assert_int_equal(heap.walk.position.sums.gap_bytes, 2 * CHUNK);
+    assert_int_equal(heap.walk.position.sums.free_bytes, 0);
+    end();
+}
+
+/* While the header is the same the reading may still become exact. */
+static void reads_again_what_has_not_moved(void **state)
+{
+    (void)state;
+    begin(HEAP_BYTES);
+    heap.before_load = merge_at_the_edge;
+    assert_int_equal(walk(CHUNKS - 1), 0);
+    assert_true(heap.walk.rewinds_left < GLIBC_WALK_REWINDS);
+    assert_int_equal(heap.walk.position.sums.gap_bytes, 0);
+    assert_int_equal(heap.walk.position.sums.chunks, CHUNKS - 2);
+    end();
+}
+
+/* Ahead of the second window everything from there on is overwritten. */
+static void wipe_and_tell(void)
+{
+    if (heap.loads == 2) {
+        memset(heap.data + HEAP_WINDOW_BYTES + STATE_BYTES, 0x78,
+            HEAP_BYTES - HEAP_WINDOW_BYTES - STATE_BYTES);
+    }
+    put(heap_start + heap.reader.layout->state.bins, heap.loads);
+}
+
+static void gives_up_where_nothing_fits(void **state)
+{
+    (void)state;
+    begin(HEAP_BYTES);
+    heap.before_load = wipe_and_tell;
+    assert_int_equal(walk(CHUNKS - 1), -EAGAIN);
+    assert_true(heap.loads <= 2 * HEAP_BYTES / HEAP_WINDOW_BYTES);
+    end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_rests_has_not_moved),
+        cmocka_unit_test(a_part_stands_for_the_whole),
+        cmocka_unit_test(all_of_a_small_arena_is_looked_at),
+        cmocka_unit_test(large_chunks_are_not_scaled_up),
+        cmocka_unit_test(finds_chunks_again_in_a_stretch),
+        cmocka_unit_test(goes_on_behind_what_changed),
+        cmocka_unit_test(reads_again_what_has_not_moved),
+        cmocka_unit_test(gives_up_where_nothing_fits),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
