@@ -570,6 +570,7 @@ int main(void)
         cmocka_unit_test(misuse_is_fatal),
         cmocka_unit_test(a_descriptor_given_is_a_descriptor_had),
     };
+    test_stay_on_this_cpu();
     int failed = cmocka_run_group_tests_name("central lists only", tests, NULL, NULL);
     return failed +
            cmocka_run_group_tests_name("with CPU tables", tests, starts_with_rseq, NULL);

@@ -68,6 +68,7 @@ static void warm_up(void)
 
 static void refuses_the_first_page_above(size_t bytes)
 {
+    test_stay_on_this_cpu();
     warm_up();
     strata__limit_set(held() + bytes, 0);
     errno = 0;
@@ -97,6 +98,7 @@ static void huge(void)
 /* One byte less than the pages need. */
 static void to_the_byte(void)
 {
+    test_stay_on_this_cpu();
     warm_up();
     strata__limit_set(held() + 25 * PAGE - 1, 0);
     MUST(strata__front_alloc(25 * PAGE) == NULL);
@@ -109,6 +111,7 @@ static void small(void)
 {
     static char *blocks[BLOCKS];
     size_t got = 0;
+    test_stay_on_this_cpu();
     warm_up();
     size_t before = held();
     strata__limit_set(before + 64 * PAGE, 0);
@@ -134,6 +137,7 @@ static void small(void)
 static void what_is_held_can_be_had(void)
 {
     char *blocks[48]; /* three pages */
+    test_stay_on_this_cpu();
     warm_up();
     for (size_t i = 0; i < 48; i++) {
         blocks[i] = strata__front_alloc(256);

@@ -1,6 +1,7 @@
 /* What the allocator's tests share: see support.h. One thread at a time. */
 #include "support.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,14 @@ struct strata_heap_stats test_stats(const struct strata_heap *heap)
     return stats;
 }
 
+void test_stay_on_this_cpu(void)
+{
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET((size_t)sched_getcpu(), &one);
+    assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+}
+
 size_t test_str_repeat_bytes(size_t characters)
 {
     return characters + 32;
@@ -56,14 +65,14 @@ size_t test_resident_bytes(void)
 {
     char line[256];
     unsigned long kilobytes = 0;
-    FILE *status = fopen("/proc/self/status", "r");
-    assert_non_null(status);
-    while (fgets(line, sizeof(line), status) != NULL) {
-        if (strncmp(line, "RssAnon:", 8) == 0) {
-            kilobytes = strtoul(line + 8, NULL, 10);
+    FILE *rollup = fopen("/proc/self/smaps_rollup", "r");
+    assert_non_null(rollup);
+    while (fgets(line, sizeof(line), rollup) != NULL) {
+        if (strncmp(line, "Anonymous:", 10) == 0) {
+            kilobytes = strtoul(line + 10, NULL, 10);
         }
     }
-    fclose(status);
+    fclose(rollup);
     assert_true(kilobytes > 0);
     return (size_t)kilobytes << 10;
 }

@@ -20,6 +20,9 @@
 #define PAGE ((size_t)4096)
 #define CHUNK (2 * MIB)
 
+/* The calling thread stays on its CPU for good, and finds again what that CPU keeps. */
+void test_stay_on_this_cpu(void);
+
 uint64_t test_random(uint64_t *state);
 /* The value of an environment variable, or `otherwise`. */
 unsigned long test_setting(const char *name, unsigned long otherwise);
@@ -28,7 +31,8 @@ struct strata_heap *test_heap(enum strata_layout layout, size_t limit_bytes);
 struct strata_heap_stats test_stats(const struct strata_heap *heap);
 /* Bytes a str_repeat() of n characters asks for (php-src, zend_string_safe_alloc). */
 size_t test_str_repeat_bytes(size_t characters);
-/* Resident bytes of this process which no file backs. */
+/* Resident bytes of this process which no file backs, counted in its page tables: the
+ * figures of status are sums over CPUs that may lag by megabytes where there are many. */
 size_t test_resident_bytes(void);
 
 /* Runs `misuse` in a child; passes if it aborts and its stderr holds both texts. */

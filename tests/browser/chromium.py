@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import time
 
-LONGEST_SECONDS = 60
+LONGEST_SECONDS = 240
 
 
 class Browser:
@@ -24,6 +24,7 @@ class Browser:
         to_browser, self.writing = os.pipe()
         self.reading, from_browser = os.pipe()
         words = [program, "--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu",
+                 "--disable-dev-shm-usage",
                  "--no-first-run", "--disable-extensions", "--disable-background-networking",
                  "--disable-component-update", "--disable-sync", "--hide-scrollbars",
                  f"--user-data-dir={self.home}", "about:blank"]

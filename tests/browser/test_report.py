@@ -21,7 +21,7 @@ def make(path, processes, ticks, every=5, seed=1):
 
 
 def report(*words):
-    return subprocess.run([STRATA, "report", *words], check=True, capture_output=True, timeout=60)
+    return subprocess.run([STRATA, "report", *words], check=True, capture_output=True, timeout=240)
 
 
 class Report(unittest.TestCase):

@@ -43,7 +43,7 @@ redis_job() {
     need redis-cli redis-tools
     (exec -a redis-server redis-check-rdb --port 0 --unixsocket "$work/socket" --save '' --dir "$work" >/dev/null) &
     server=$!
-    for _ in $(seq 100); do
+    for _ in $(seq 2400); do
         if [ -S "$work/socket" ]; then break; fi
         sleep 0.1
     done
