@@ -63,14 +63,12 @@ def versions(folder):
 
 
 def all_of(strata_library, newer_folder):
-    found = [
+    return [
         Peer(BASE),
         Peer("arena2", variables={"MALLOC_ARENA_MAX": "2"}),
         Peer("jemalloc", f"{FOLDER}/libjemalloc.so.2"),
         Peer("tcmalloc", f"{FOLDER}/libtcmalloc_minimal.so.4"),
         Peer("mimalloc", f"{FOLDER}/libmimalloc.so.2"),
+        *newer(newer_folder),
+        Peer(OURS, strata_library),
     ]
-    for peer in found:
-        if peer.library and not os.path.exists(peer.library):
-            raise SystemExit(f"bench-malloc: no '{peer.library}': run tools/setup bench")
-    return [*found, *newer(newer_folder), Peer(OURS, strata_library)]

@@ -25,10 +25,13 @@ class Samples:
         self.loads = {}
         if fresh and os.path.exists(path):
             os.remove(path)
+        line = "\n"
         if os.path.exists(path):
             with open(path, encoding="ascii", errors="replace") as file:
                 for line in file:
                     self.keep_line(line)
+        # A line that was cut off stays apart from what comes next.
+        self.before_next = "" if line.endswith("\n") else "\n"
 
     def keep_line(self, line):
         try:
@@ -52,5 +55,6 @@ class Samples:
         line = json.dumps({"key": key, "part": part, "case": case, "peer": peer,
                            "load": round(os.getloadavg()[0], 2), "figures": figures})
         with open(self.path, "a", encoding="ascii") as file:
-            file.write(line + "\n")
+            file.write(self.before_next + line + "\n")
+        self.before_next = ""
         self.keep_line(line)
