@@ -476,6 +476,9 @@ static int ask(size_t bytes, int count_refusal)
         return 1;
     }
     struct thread *thread = &tags.threads[mine.slot - 1];
+    if (thread->ceiling_bytes == 0) { /* which only this thread sets */
+        return 1;
+    }
     strata__lock_take(&thread->lock);
     int admitted = has_room(thread, bytes);
     if (!admitted && count_refusal) {

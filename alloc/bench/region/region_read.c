@@ -122,12 +122,15 @@ static const struct strata_region *find_region(pid_t pid)
     char line[512];
     FILE *list = fopen("/proc/sysvipc/shm", "r");
     while (list != NULL && fgets(line, sizeof(line), list) != NULL) {
-        int id = 0;
-        int creator = 0;
-        if (sscanf(line, "%*d %d %*o %*u %d", &id, &creator) != 2 || creator != pid) {
+        long fields[5] = {0}; /* key, id, mode, bytes, the process that made it */
+        char *at = line;
+        for (size_t i = 0; i < 5; i++) {
+            fields[i] = strtol(at, &at, 10);
+        }
+        if (fields[4] != pid) {
             continue;
         }
-        const void *segment = shmat(id, NULL, SHM_RDONLY);
+        const void *segment = shmat((int)fields[1], NULL, SHM_RDONLY);
         if (segment != (void *)-1 &&
             memcmp(segment, STRATA_LAYOUT_MAGIC, sizeof(STRATA_LAYOUT_MAGIC)) == 0) {
             (void)fclose(list);
