@@ -290,10 +290,11 @@ static void report(unsigned kind, double *ratios, long pairs)
         ratios[pairs * 3 / 4]);
     if (done->reads > 0) {
         double reads = (double)done->reads;
-        printf(" %9.0f %9.1f %9.1f %7.0f %%",
-            reads * SECOND_NS / (double)done->elapsed_ns,
-            (double)done->copying_ns / reads / 1000, (double)done->cpu_ns / reads / 1000,
-            100.0 * (double)done->equal / reads);
+        printf(" %9.0f %9.1f %9.1f", reads * SECOND_NS / (double)done->elapsed_ns,
+            (double)done->copying_ns / reads / 1000, (double)done->cpu_ns / reads / 1000);
+        if (kinds[kind].task == TASK_READ) {
+            printf(" %7.0f %%", 100.0 * (double)done->equal / reads);
+        }
     }
     printf("\n");
 }
