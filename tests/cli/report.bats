@@ -6,12 +6,12 @@ setup_recording() {
     record_ticks "$1" 8 "$pid"
 }
 
-# middle FILE: the distances of its second tick from the first, and of its last but one from the last
+# middle FILE: milliseconds from the first tick to half the way to the second, and from the last back
 middle() {
     python3 - "$1" <<'PYTHON'
 import sqlite3, sys
 times = [row[0] for row in sqlite3.connect(sys.argv[1]).execute("SELECT wall_ms FROM ticks ORDER BY wall_ms")]
-print(times[1] - times[0], times[-1] - times[-2])
+print((times[1] - times[0]) // 2, (times[-1] - times[-2]) // 2)
 PYTHON
 }
 
