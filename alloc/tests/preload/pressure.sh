@@ -81,7 +81,7 @@ run() {
 make_group
 trap clean EXIT
 run STRATA_PRESSURE=yes
-grep -q 'under pressure: [1-9]' "$work/layers" || fail "nothing was given back: $(cat "$work/layers" "$work/out")"
+grep -q 'under pressure: given back [1-9]' "$work/layers" || fail "nothing was given back: $(cat "$work/layers" "$work/out")"
 grep -q '^strata-decay .*eventpoll' "$work/out" || fail "the thread watches nothing: $(cat "$work/out")"
 grep -q '^strata-decay .*pressure.sh' "$work/out" && fail "the thread keeps a file of the program open"
 grep -q '^program .*event' "$work/out" && fail "the program sees a descriptor of the thread"
