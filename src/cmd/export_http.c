@@ -15,7 +15,6 @@
 #include "cmd/export_http.h"
 
 #include <errno.h>
-#include <microhttpd.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -25,6 +24,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "cmd/export_library.h"
 #include "cmd/export_socket.h"
 #include "cmd/watch_look.h"
 
@@ -40,6 +40,8 @@ enum {
 #define DEADLINE_NS (10 * SECOND_NS)
 #define DEADLINE_CROWDED_NS (2 * SECOND_NS)
 #define PAGE_LIFE_NS SECOND_NS
+
+static struct export_library library; /* loaded before the first server starts */
 
 static const char index_text[] =
     "<!DOCTYPE html><html lang=\"en\"><title>strata export</title>"
@@ -88,14 +90,14 @@ static struct MHD_Response *make_response(
     const char *text, size_t bytes, const char *type, enum MHD_ResponseMemoryMode mode)
 {
     struct MHD_Response *response =
-        MHD_create_response_from_buffer(bytes, (void *)(uintptr_t)text, mode);
+        library.create_response_from_buffer(bytes, (void *)(uintptr_t)text, mode);
 
     if (response != NULL) {
-        (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
-        (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
-        (void)MHD_add_response_header(
+        (void)library.add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+        (void)library.add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+        (void)library.add_response_header(
             response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
-        (void)MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+        (void)library.add_response_header(response, "X-Content-Type-Options", "nosniff");
     }
     return response;
 }
@@ -127,7 +129,7 @@ static struct MHD_Response *current_page(
         struct MHD_Response *response = render_page(server, format);
         if (response != NULL) {
             if (page->response != NULL) {
-                MHD_destroy_response(page->response); /* those who read it keep it */
+                library.destroy_response(page->response); /* those who read it keep it */
             }
             *page = (struct page){.response = response, .made_ns = now_ns};
         }
@@ -137,8 +139,8 @@ static struct MHD_Response *current_page(
 
 static enum metrics_format wanted_format(struct MHD_Connection *connection)
 {
-    const char *accept =
-        MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
+    const char *accept = library.lookup_connection_value(
+        connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
 
     return accept != NULL && strstr(accept, "application/openmetrics-text") != NULL
                ? METRICS_OPENMETRICS
@@ -150,7 +152,7 @@ static enum MHD_Result send_answer(struct export_http *server,
     struct MHD_Connection *connection, enum answer answer, struct MHD_Response *response)
 {
     (void)atomic_fetch_add(&server->counts[answer], 1);
-    return MHD_queue_response(connection, code_numbers[answer],
+    return library.queue_response(connection, code_numbers[answer],
         response != NULL ? response : server->fixed[answer]);
 }
 
@@ -211,7 +213,7 @@ static void note_connection(void *context, struct MHD_Connection *connection,
     (void)pthread_mutex_lock(&server->lock);
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         const union MHD_ConnectionInfo *info =
-            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+            library.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
         if (info != NULL) {
             take_place(server, info->connect_fd, socket_context);
         }
@@ -246,12 +248,12 @@ static void free_server(struct export_http *server)
 {
     for (size_t i = 0; i < ANSWER_COUNT; i++) {
         if (server->fixed[i] != NULL) {
-            MHD_destroy_response(server->fixed[i]);
+            library.destroy_response(server->fixed[i]);
         }
     }
     for (size_t i = 0; i < 2; i++) {
         if (server->pages[i].response != NULL) {
-            MHD_destroy_response(server->pages[i].response);
+            library.destroy_response(server->pages[i].response);
         }
     }
     (void)pthread_mutex_destroy(&server->lock);
@@ -273,7 +275,7 @@ static bool make_fixed(struct export_http *server)
             return false;
         }
     }
-    (void)MHD_add_response_header(
+    (void)library.add_response_header(
         server->fixed[ANSWER_METHOD], MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
     return true;
 }
@@ -288,8 +290,12 @@ static void discard_log(void *context, const char *format, va_list arguments)
 int export_http_start(int socket_fd, export_render *render, void *context,
     struct export_http **result, struct error *error)
 {
-    struct export_http *server = calloc(1, sizeof(*server));
+    int rc = export_library_load(&library, error);
 
+    if (rc != 0) {
+        return rc;
+    }
+    struct export_http *server = calloc(1, sizeof(*server));
     if (server == NULL) {
         return error_set(error, -ENOMEM, "cannot serve: out of memory");
     }
@@ -301,7 +307,7 @@ int export_http_start(int socket_fd, export_render *render, void *context,
     }
     export_socket_describe(socket_fd, server->url, sizeof(server->url));
     if (make_fixed(server)) {
-        server->daemon = MHD_start_daemon(
+        server->daemon = library.start_daemon(
             MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_USE_ERROR_LOG, 0, NULL,
             NULL, answer_request, server, MHD_OPTION_EXTERNAL_LOGGER, discard_log, NULL,
             MHD_OPTION_LISTEN_SOCKET, socket_fd, MHD_OPTION_CONNECTION_LIMIT,
@@ -334,6 +340,6 @@ void export_http_count(
 
 void export_http_stop(struct export_http *server)
 {
-    MHD_stop_daemon(server->daemon);
+    library.stop_daemon(server->daemon);
     free_server(server);
 }

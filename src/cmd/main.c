@@ -42,7 +42,8 @@ static int print_version(void)
     buffer_append_text(&buffer,
         STRATA_STATIC
             ? "\nstatic: no SQL client (libmariadb), no HTTP (export --textfile only)\n"
-            : "\nwith HTTP (libmicrohttpd), SQL client when libmariadb.so.3 is there\n");
+            : "\nHTTP when libmicrohttpd.so.12 is there, SQL client when libmariadb.so.3 "
+              "is\n");
     int rc = print_buffer(&buffer);
     buffer_release(&buffer);
     return rc == 0 ? EXIT_FINE : EXIT_FAILED;

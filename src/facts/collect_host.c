@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/quantity.h"
+#include "base/descriptor.h"
 #include "facts/collect.h"
 #include "facts/gap.h"
 #include "facts/host.h"
@@ -58,16 +59,30 @@ static void sort_by_resident(struct facts *facts)
     }
 }
 
+/*
+ * stat is made by one show function into a buffer of its own (fs/proc/array.c, seq_file.h), so
+ * a first read with room enough gives all of it; asking for its end costs as much again.
+ */
 static int read_stat(struct process_reader *reader, int32_t pid, struct buffer *buffer,
     struct process_stat *stat)
 {
     char name[sizeof("2147483647/stat")];
 
     (void)snprintf(name, sizeof(name), "%d/stat", pid);
-    int rc = facts_read_file(
-        reader->root, reader->root->proc_fd, name, STAT_MAX_BYTES, buffer);
-    return rc != 0 ? rc
-                   : process_stat_parse(buffer_text(buffer), buffer->length_bytes, stat);
+    buffer_reset(buffer);
+    int fd = facts_open_file(reader->root->proc_fd, name);
+    if (fd < 0) {
+        return fd;
+    }
+    char *place = buffer_reserve(buffer, STAT_MAX_BYTES);
+    ssize_t got = place == NULL ? -ENOMEM : descriptor_read(fd, place, STAT_MAX_BYTES);
+    close(fd);
+    if (got < 0) {
+        return (int)got;
+    }
+    buffer_commit(buffer, (size_t)got);
+    reader->root->bytes_read += (uint64_t)got;
+    return process_stat_parse(buffer_text(buffer), buffer->length_bytes, stat);
 }
 
 static void report_hidden(struct facts *facts, size_t hidden)

@@ -9,7 +9,8 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <stddef.h>
-#include <string.h>
+
+#include "base/library.h"
 
 #ifdef STRATA_STATIC
 
@@ -25,10 +26,7 @@ int mysql_library_load(struct mysql_library *library, const char **why)
 int mysql_library_load(struct mysql_library *library, const char **why)
 {
     static const char soname[] = "libmariadb.so.3";
-    const struct {
-        const char *name;
-        void *place;
-    } functions[] = {
+    const struct library_function functions[] = {
         {"mysql_init", &library->init},
         {"mysql_options", &library->options},
         {"mysql_optionsv", &library->optionsv},
@@ -54,13 +52,9 @@ int mysql_library_load(struct mysql_library *library, const char **why)
             "mariadb-connector-c";
         return -ENOENT;
     }
-    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
-        void *symbol = dlsym(handle, functions[i].name);
-        if (symbol == NULL) {
-            *why = "libmariadb.so.3 lacks a function: it is not MariaDB Connector/C 3";
-            return -ENOENT;
-        }
-        memcpy(functions[i].place, &symbol, sizeof(symbol));
+    if (!library_take(handle, functions, sizeof(functions) / sizeof(functions[0]))) {
+        *why = "libmariadb.so.3 lacks a function: it is not MariaDB Connector/C 3";
+        return -ENOENT;
     }
     return 0;
 }

@@ -7,21 +7,21 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <stdbool.h>
-#include <string.h>
 
+#include "base/library.h"
 #include "facts/web_value.h"
-
-static bool take_symbol(void *library, const char *name, void *place)
-{
-    void *symbol = dlsym(library, name);
-
-    memcpy(place, &symbol, sizeof(symbol));
-    return symbol != NULL;
-}
 
 int web_library_load(struct web_library *curl, const char *url, struct error *error)
 {
+    const struct library_function functions[] = {
+        {"curl_global_init", &curl->global_init},
+        {"curl_easy_init", &curl->easy_init},
+        {"curl_easy_setopt", &curl->easy_setopt},
+        {"curl_easy_perform", &curl->easy_perform},
+        {"curl_easy_getinfo", &curl->easy_getinfo},
+        {"curl_easy_strerror", &curl->easy_strerror},
+        {"curl_easy_cleanup", &curl->easy_cleanup},
+    };
     void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
 
     if (library == NULL) {
@@ -33,13 +33,7 @@ int web_library_load(struct web_library *curl, const char *url, struct error *er
             "Ubuntu) or libcurl",
             web_shown(url).text);
     }
-    if (!take_symbol(library, "curl_global_init", &curl->global_init) ||
-        !take_symbol(library, "curl_easy_init", &curl->easy_init) ||
-        !take_symbol(library, "curl_easy_setopt", &curl->easy_setopt) ||
-        !take_symbol(library, "curl_easy_perform", &curl->easy_perform) ||
-        !take_symbol(library, "curl_easy_getinfo", &curl->easy_getinfo) ||
-        !take_symbol(library, "curl_easy_strerror", &curl->easy_strerror) ||
-        !take_symbol(library, "curl_easy_cleanup", &curl->easy_cleanup)) {
+    if (!library_take(library, functions, sizeof(functions) / sizeof(functions[0]))) {
         return error_set(error, -ENOENT, "cannot get '%s': libcurl lacks a function",
             web_shown(url).text);
     }

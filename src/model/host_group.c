@@ -159,36 +159,53 @@ static int name_group(
     return group->target_name == NULL ? -ENOMEM : 0;
 }
 
-/* processes: room for count of them; groups: room for count groups. */
-static int fill_groups(const struct facts *host, struct region *region,
-    const struct member *members, struct process_facts *processes, struct facts *groups)
+/* The processes of the members, which are neighbours in the host's array only when alone. */
+static struct process_facts *take_processes(const struct facts *host,
+    struct region *region, const struct member *members, size_t count)
 {
-    size_t filled = 0;
+    struct process_facts *processes;
 
-    for (size_t i = 0; i < host->process_count; i++) {
+    if (count == 1) {
+        return &host->processes[members[0].process - host->processes];
+    }
+    processes = region_alloc(region, count * sizeof(*processes));
+    for (size_t i = 0; processes != NULL && i < count; i++) {
         processes[i] = *members[i].process;
-        if (i == 0 || by_key(&members[i - 1], &members[i]) != 0) {
-            struct facts *group = &groups[filled++];
-            group->schema = host->schema;
-            group->taken_at_unix_ns = host->taken_at_unix_ns;
-            group->host = host->host;
-            group->cgroups = host->cgroups;
-            group->cgroup_count = host->cgroup_count;
-            group->processes = &processes[i];
-        }
-        groups[filled - 1].process_count++;
-        bool last =
-            i + 1 == host->process_count || by_key(&members[i], &members[i + 1]) != 0;
-        if (last) {
-            struct facts *group = &groups[filled - 1];
-            group->target_cgroup = common_cgroup(group);
-            int rc = name_group(region, &members[i + 1 - group->process_count], group);
-            if (rc != 0) {
-                return rc;
-            }
+    }
+    return processes;
+}
+
+static int fill_group(const struct facts *host, struct region *region,
+    const struct member *members, size_t count, struct facts *group)
+{
+    group->schema = host->schema;
+    group->taken_at_unix_ns = host->taken_at_unix_ns;
+    group->host = host->host;
+    group->cgroups = host->cgroups;
+    group->cgroup_count = host->cgroup_count;
+    group->processes = take_processes(host, region, members, count);
+    group->process_count = count;
+    if (group->processes == NULL) {
+        return -ENOMEM;
+    }
+    group->target_cgroup = common_cgroup(group);
+    return name_group(region, members, group);
+}
+
+/* groups: room for all of them; members are sorted by key. */
+static int fill_groups(const struct facts *host, struct region *region,
+    const struct member *members, struct facts *groups)
+{
+    size_t first = 0;
+    int rc = 0;
+
+    for (size_t i = 1; rc == 0 && i <= host->process_count; i++) {
+        if (i == host->process_count || by_key(&members[i - 1], &members[i]) != 0) {
+            rc = fill_group(host, region, &members[first], i - first, groups++);
+            first = i;
         }
     }
-    return 0;
+    return rc;
 }
 
 static size_t count_groups(const struct member *members, size_t count)
@@ -206,10 +223,8 @@ int host_groups_build(
 {
     size_t total = host->process_count;
     struct member *members = region_alloc(region, (total + 1) * sizeof(*members));
-    struct process_facts *processes =
-        region_alloc(region, (total + 1) * sizeof(*processes));
 
-    if (members == NULL || processes == NULL) {
+    if (members == NULL) {
         return -ENOMEM;
     }
     for (size_t i = 0; i < total; i++) {
@@ -223,7 +238,7 @@ int host_groups_build(
     if (filled == NULL) {
         return -ENOMEM;
     }
-    int rc = fill_groups(host, region, members, processes, filled);
+    int rc = fill_groups(host, region, members, filled);
     if (rc == 0) {
         *groups = filled;
         *count = found;
