@@ -50,7 +50,8 @@ void glibc_samples_begin(struct glibc_samples *samples, uint64_t held)
                                 : samples->stride_bytes / GLIBC_SAMPLE_SHARE;
 }
 
-int glibc_samples_put(
+/* Puts sample at place count, which is no more than what is there already. */
+static int put(
     struct glibc_samples *samples, size_t count, const struct glibc_sample *sample)
 {
     if (count == samples->capacity) {
@@ -67,12 +68,57 @@ int glibc_samples_put(
     return 0;
 }
 
-uint64_t glibc_samples_next(
+/* Where the next stretch may begin, in an extent that begins at start. */
+static uint64_t next_edge(
     const struct glibc_samples *samples, uint64_t start, uint64_t address)
 {
     return samples->length_bytes == samples->stride_bytes
                ? address
                : start + glibc_align_up(address - start, samples->stride_bytes);
+}
+
+int glibc_sampler_end(struct glibc_sampler *sampler, struct glibc_samples *samples,
+    uint64_t at, uint64_t free_bytes)
+{
+    struct glibc_sample *sample = &sampler->sample;
+
+    if (!sampler->is_open || sample->at == at) {
+        return 0;
+    }
+    sampler->is_open = false;
+    sample->end = at;
+    sample->free_bytes = free_bytes - sample->free_bytes - sample->below_bytes;
+    return put(samples, sampler->count++, sample);
+}
+
+int glibc_sampler_turn(struct glibc_sampler *sampler, struct glibc_samples *samples,
+    const struct glibc_sample_place *place)
+{
+    const uint64_t at = place->at;
+    int result = 0;
+
+    if (sampler->is_open) {
+        const bool is_large =
+            place->previous != 0 && at - place->previous >= samples->stride_bytes;
+        result = glibc_sampler_end(sampler, samples, at, place->free_bytes);
+        sampler->edge = is_large ? at : next_edge(samples, place->start, at);
+    }
+    if (sampler->count == GLIBC_SAMPLE_MAXIMUM) {
+        sampler->edge = at + samples->stride_bytes;
+    } else if (at >= sampler->edge) {
+        sampler->is_open = true;
+        sampler->edge = at + samples->length_bytes;
+        sampler->sample = (struct glibc_sample){
+            .at = at, .below_bytes = place->below_bytes, .free_bytes = place->free_bytes};
+    }
+    return result;
+}
+
+void glibc_sampler_skip(struct glibc_sampler *sampler,
+    const struct glibc_samples *samples, uint64_t start, uint64_t address)
+{
+    sampler->is_open = false;
+    sampler->edge = next_edge(samples, start, address);
 }
 
 static uint64_t distance(uint64_t a, uint64_t b)

@@ -40,12 +40,36 @@ void glibc_samples_release(struct glibc_samples *samples);
 /* Forgets all, and chooses how an arena of held bytes is sampled. */
 void glibc_samples_begin(struct glibc_samples *samples, uint64_t held);
 
-/* Puts sample at place count, which is no more than what is there already. 0 or -ENOMEM. */
-int glibc_samples_put(
-    struct glibc_samples *samples, size_t count, const struct glibc_sample *sample);
+/*
+ * Where a walk is with its samples; plain data, so that a walk which goes back can take an old
+ * copy. edge is where the stretch ends, or where the next one may begin.
+ */
+struct glibc_sampler {
+    bool is_open;
+    uint64_t edge;
+    size_t count; /* stretches so far */
+    struct glibc_sample sample;
+};
 
-/* Where the next stretch may begin, in an extent that begins at start, from address on. */
-uint64_t glibc_samples_next(
+/* The next chunk that a walk comes to. */
+struct glibc_sample_place {
+    uint64_t start; /* of the extent */
+    uint64_t at;
+    uint64_t previous;    /* the chunk below; 0: not known */
+    uint64_t below_bytes; /* of the free chunk that ends here; 0: it is in use */
+    uint64_t free_bytes;  /* that the walk has met so far */
+};
+
+/* The walk is at or behind the edge: ends a stretch or begins one. 0 or -ENOMEM. */
+int glibc_sampler_turn(struct glibc_sampler *sampler, struct glibc_samples *samples,
+    const struct glibc_sample_place *place);
+
+/* Ends the stretch that is open, if there is one, before the chunk at. 0 or -ENOMEM. */
+int glibc_sampler_end(struct glibc_sampler *sampler, struct glibc_samples *samples,
+    uint64_t at, uint64_t free_bytes);
+
+/* Forgets the stretch that is open; the next one begins at address or behind it. */
+void glibc_sampler_skip(struct glibc_sampler *sampler,
     const struct glibc_samples *samples, uint64_t start, uint64_t address);
 
 /*

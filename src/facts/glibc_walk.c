@@ -21,16 +21,15 @@
 
 #include <errno.h>
 
+#include "facts/glibc_chunk.h"
 #include "facts/glibc_gap.h"
+#include "facts/glibc_run.h"
 #include "facts/glibc_state.h"
 
 enum {
     SIZE_OFFSET = 8,
-    LINK_OFFSET = GLIBC_CHUNK_HEADER_BYTES,
     LARGEST_REWIND = 4,
     TOP_READS = 8,
-    FENCE_BYTES = GLIBC_CHUNK_HEADER_BYTES,
-    SIZE_BITS = 64,
     EDGE_BYTES = GLIBC_CHUNK_ALIGN, /* a chunk here has its size in view, not its link */
     /* A plain chunk has exactly the first of these bits set. */
     PLAIN_MASK = GLIBC_PREV_IN_USE | GLIBC_IS_MMAPPED | 8,
@@ -79,93 +78,6 @@ int glibc_walk_read_top(
 }
 
 /*
- * Whole pages that malloc_trim() may drop inside [start, end): the header stays (mtrim()). The
- * rest shares its pages with headers that the walk has read, or will read, so it is resident.
- */
-static int count_run_pages(
-    struct glibc_walk *walk, uint64_t start, uint64_t end, struct glibc_sums *sums)
-{
-    const uint64_t page = walk->reader->memory->page_bytes;
-    const uint64_t first = glibc_align_up(start + GLIBC_CHUNK_STRUCT_BYTES, page);
-    const uint64_t last = glibc_align_down(end, page);
-    uint64_t pages = 0;
-    int result;
-
-    if (first >= last) {
-        sums->run_shared_bytes += end - start;
-        return 0;
-    }
-    result = heap_window_count_resident(&walk->reader->window, first, last, &pages);
-    sums->run_resident_pages += pages;
-    sums->run_shared_bytes += end - start - (last - first);
-    return result;
-}
-
-/* Closes the run of free chunks seen last. */
-static int close_run(struct glibc_walk *walk)
-{
-    struct glibc_position *position = &walk->position;
-    struct glibc_sums *sums = &position->sums;
-    const uint64_t bytes = position->run_end - position->run_start;
-    int result;
-
-    if (position->run_start == 0) {
-        return 0;
-    }
-    result = count_run_pages(walk, position->run_start, position->run_end, sums);
-    if (result < 0) {
-        return result;
-    }
-    if (bytes >= sums->largest_run_end - sums->largest_run_start) {
-        sums->largest_run_start = position->run_start;
-        sums->largest_run_end = position->run_end;
-        sums->largest_run_before_bytes = sums->free_bytes + sums->fast_bytes - bytes;
-    }
-    position->run_start = 0;
-    position->run_end = 0;
-    return 0;
-}
-
-/* [start, end) is free, or will be once fast bins are merged. */
-static int extend_run(struct glibc_walk *walk, uint64_t start, uint64_t end)
-{
-    struct glibc_position *position = &walk->position;
-
-    if (position->run_start == 0 || position->run_end != start) {
-        int result = close_run(walk);
-        if (result < 0) {
-            return result;
-        }
-        position->run_start = start;
-    }
-    position->run_end = end;
-    return 0;
-}
-
-/*
- * The size of the chunk at address, whose words chunk shows, when it may be in a list that was
- * cut: when the word where its link would be leads to a place of the arena, or is the last.
- * Zero also stands for a page that is absent.
- */
-static uint64_t hidden_of(
-    const struct glibc_walk *walk, const uint8_t *chunk, uint64_t address, uint64_t size)
-{
-    const uint64_t units = size / GLIBC_CHUNK_ALIGN;
-    uint64_t stored, next;
-
-    if (units >= SIZE_BITS || (walk->hidden_sizes >> units & 1) == 0) {
-        return 0;
-    }
-    stored = glibc_word(chunk + LINK_OFFSET);
-    next = glibc_plain_link(walk->reader->layout, address + LINK_OFFSET, stored);
-    return stored == 0 || next == 0 ||
-                   (next % GLIBC_CHUNK_ALIGN == 0 && next >= walk->lowest &&
-                       next < walk->highest)
-               ? size
-               : 0;
-}
-
-/*
  * The loop that everything else is built around: passes over chunks in use that lie
  * above chunks in use, up to limit or to the first chunk that needs a closer look.
  */
@@ -187,7 +99,7 @@ static void pass_plain_chunks(struct glibc_walk *walk, uint64_t limit)
             break;
         }
         if (may_hide) {
-            hidden_bytes += hidden_of(walk, data + (at - start), at, size);
+            hidden_bytes += glibc_chunk_hidden_bytes(walk, data + (at - start), at, size);
         }
         previous = at;
         at += size;
@@ -231,56 +143,7 @@ static int take_free_below(struct glibc_walk *walk, const uint8_t *chunk)
     if (size > position->sums.largest_free_bytes) {
         position->sums.largest_free_bytes = size;
     }
-    return extend_run(walk, position->previous, position->at);
-}
-
-/* Fence posts end a heap that is not the arena's newest; 0: they do not, here. */
-static uint64_t fence_bytes(const struct glibc_walk *walk, uint64_t size)
-{
-    const uint64_t left = walk->extent.end - walk->position.at;
-
-    if (walk->extent.has_top || (size != 0 && size != FENCE_BYTES)) {
-        return 0;
-    }
-    return left == FENCE_BYTES || (left == 2 * FENCE_BYTES && size != 0) ? left : 0;
-}
-
-/* Two fence posts in the main heap: behind them lies memory that is not malloc's. */
-static bool is_foreign_break(const struct glibc_walk *walk, const uint8_t *chunk)
-{
-    const struct heap_window *window = &walk->reader->window;
-    const uint8_t *end = window->data + (window->end - window->start);
-    const uint64_t fence = FENCE_BYTES | GLIBC_PREV_IN_USE;
-
-    /* The lower one also tells whether the chunk below is free. */
-    return walk->extent.has_top && walk->arena == walk->reader->main_arena &&
-           chunk + 2 * FENCE_BYTES <= end &&
-           size_of(glibc_word(chunk + SIZE_OFFSET)) == FENCE_BYTES &&
-           glibc_word(chunk + FENCE_BYTES + SIZE_OFFSET) == fence;
-}
-
-/* Remembers a chunk that has the size of a thread's cache, unless it cannot be one. */
-static void take_tcache(struct glibc_walk *walk, const uint8_t *chunk)
-{
-    struct glibc_position *position = &walk->position;
-    const struct glibc_tcache_layout *tcache = &walk->reader->layout->tcache;
-    const uint8_t *counts = chunk + GLIBC_CHUNK_HEADER_BYTES;
-    const uint8_t *end = walk->reader->window.data +
-                         (walk->reader->window.end - walk->reader->window.start);
-
-    if (counts + sizeof(uint64_t) <= end) {
-        for (size_t i = 0; i < sizeof(uint64_t); i += tcache->count_bytes) {
-            const uint32_t count = tcache->count_bytes == 1
-                                       ? counts[i]
-                                       : counts[i] + ((uint32_t)counts[i + 1] << 8);
-            if (count > walk->reader->tcache_limit) {
-                return;
-            }
-        }
-    }
-    if (position->tcache_count < GLIBC_MAXIMUM_TCACHES) {
-        walk->reader->tcaches[position->tcache_count++] = position->at;
-    }
+    return glibc_run_extend(walk, position->previous, position->at);
 }
 
 /* Looks no further than the view: a forged top may be at the end of the address space. */
@@ -296,16 +159,9 @@ static void find_next_fast(struct glibc_walk *walk)
 static int end_sample(struct glibc_walk *walk)
 {
     struct glibc_position *position = &walk->position;
-    struct glibc_sample *sample = &position->sample;
 
-    if (!position->in_sample || sample->at == position->at) {
-        return 0;
-    }
-    position->in_sample = false;
-    sample->end = position->at;
-    sample->free_bytes =
-        position->sums.free_bytes - sample->free_bytes - sample->below_bytes;
-    return glibc_samples_put(walk->samples, position->sample_count++, sample);
+    return glibc_sampler_end(
+        &position->sampler, walk->samples, position->at, position->sums.free_bytes);
 }
 
 /* The chunk at position.at, whatever it is. 0, or -ESTALE when it does not fit. */
@@ -316,10 +172,10 @@ static int take_chunk(struct glibc_walk *walk)
     const uint8_t *chunk = reader->window.data + (position->at - reader->window.start);
     const uint64_t header = glibc_word(chunk + SIZE_OFFSET);
     const uint64_t size = size_of(header);
-    const uint64_t fence = fence_bytes(walk, size);
+    const uint64_t fence = glibc_chunk_fence_bytes(walk, size);
     int result = 0;
 
-    if (is_foreign_break(walk, chunk)) {
+    if (glibc_chunk_is_foreign_break(walk, chunk)) {
         return -EXDEV;
     }
     if ((header & FREE_MASK) != 0 || (fence == 0 && !is_sane_size(size))) {
@@ -343,16 +199,17 @@ static int take_chunk(struct glibc_walk *walk)
         find_next_fast(walk); /* one that was listed is no chunk: the list was torn */
     }
     if (walk->next_fast == position->at) {
-        result = extend_run(walk, position->at, position->at + size);
+        result = glibc_run_extend(walk, position->at, position->at + size);
         if (result < 0) {
             return result;
         }
         position->sums.fast_bytes += size;
         position->sums.fast_chunks++;
     } else if (size == reader->layout->tcache.chunk_bytes) {
-        take_tcache(walk, chunk);
+        glibc_chunk_take_tcache(walk, chunk);
     } else {
-        position->sums.hidden_bytes += hidden_of(walk, chunk, walk->position.at, size);
+        position->sums.hidden_bytes +=
+            glibc_chunk_hidden_bytes(walk, chunk, walk->position.at, size);
     }
     position->previous = position->at;
     position->at += size;
@@ -493,9 +350,8 @@ static int skip_gap(struct glibc_walk *walk)
     position->sums.gap_bytes += end - start;
     position->previous = 0;
     position->behind_gap = true;
-    position->in_sample = false;
-    position->sample_edge =
-        glibc_samples_next(walk->samples, walk->extent.start, end + GLIBC_CHUNK_ALIGN);
+    glibc_sampler_skip(
+        &position->sampler, walk->samples, walk->extent.start, end + GLIBC_CHUNK_ALIGN);
     find_next_fast(walk);
     return 0;
 }
@@ -542,33 +398,20 @@ static bool top_moved_here(struct glibc_walk *walk)
     return true;
 }
 
-/* At an edge: ends a stretch or begins one. The header at position.at is in view. */
+/* At the edge of a stretch. The header at position.at is in view. */
 static int turn_sample(struct glibc_walk *walk)
 {
     struct glibc_position *position = &walk->position;
     const struct heap_window *window = &walk->reader->window;
     const uint8_t *chunk = window->data + (position->at - window->start);
-    const uint64_t at = position->at, below = at - position->previous;
-    int result = 0;
+    const bool is_free = (glibc_word(chunk + SIZE_OFFSET) & GLIBC_PREV_IN_USE) == 0;
+    const struct glibc_sample_place place = {.start = walk->extent.start,
+        .at = position->at,
+        .previous = position->previous,
+        .below_bytes = is_free ? glibc_word(chunk) : 0,
+        .free_bytes = position->sums.free_bytes};
 
-    if (position->in_sample) {
-        const bool is_large =
-            position->previous != 0 && below >= walk->samples->stride_bytes;
-        result = end_sample(walk);
-        position->sample_edge =
-            is_large ? at : glibc_samples_next(walk->samples, walk->extent.start, at);
-    }
-    if (position->sample_count == GLIBC_SAMPLE_MAXIMUM) {
-        position->sample_edge = at + walk->samples->stride_bytes;
-    } else if (at >= position->sample_edge) {
-        const bool is_free = (glibc_word(chunk + SIZE_OFFSET) & GLIBC_PREV_IN_USE) == 0;
-        position->in_sample = true;
-        position->sample_edge = at + walk->samples->length_bytes;
-        position->sample = (struct glibc_sample){.at = at,
-            .below_bytes = is_free ? glibc_word(chunk) : 0,
-            .free_bytes = position->sums.free_bytes};
-    }
-    return result;
+    return glibc_sampler_turn(&position->sampler, walk->samples, &place);
 }
 
 static int finish(struct glibc_walk *walk)
@@ -577,11 +420,11 @@ static int finish(struct glibc_walk *walk)
     const uint64_t before = position->sums.run_resident_pages;
     const bool touches = position->run_start != 0 && position->run_end == walk->stop;
     const uint64_t start = position->run_start;
-    int result = close_run(walk);
+    int result = glibc_run_close(walk);
 
     if (result == 0) {
         result = end_sample(walk);
-        walk->samples->count = position->sample_count;
+        walk->samples->count = position->sampler.count;
     }
     if (result == 0) {
         result = count_to(
@@ -608,15 +451,15 @@ static int advance(struct glibc_walk *walk)
     if (at < window->start || at + edge >= window->end) {
         return load_window(walk);
     }
-    if (at >= walk->position.sample_edge) {
+    if (at >= walk->position.sampler.edge) {
         int result = turn_sample(walk);
         if (result < 0) {
             return result;
         }
     }
     limit = window->end - edge < walk->stop ? window->end - edge : walk->stop;
-    if (walk->position.sample_edge < limit) {
-        limit = walk->position.sample_edge;
+    if (walk->position.sampler.edge < limit) {
+        limit = walk->position.sampler.edge;
     }
     pass_plain_chunks(walk, limit);
     return walk->position.at < limit ? take_chunk(walk) : 0;
@@ -638,8 +481,8 @@ int glibc_walk_extent(struct glibc_walk *walk, const struct glibc_extent *extent
     position->run_start = 0;
     position->run_end = 0;
     position->behind_gap = false;
-    position->in_sample = false;
-    position->sample_edge = extent->start;
+    position->sampler.is_open = false;
+    position->sampler.edge = extent->start;
     position->counted_end =
         glibc_align_down(extent->base, walk->reader->memory->page_bytes);
     while (result == 0) {

@@ -51,11 +51,7 @@ struct glibc_position {
     uint64_t counted_end; /* resident_pages are counted up to here, in this extent */
     size_t tcache_count;
     bool behind_gap; /* previous may be 0 for a chunk that is not the first */
-    /* The stretch that is sampled, or where the next one begins. */
-    bool in_sample;
-    uint64_t sample_edge;
-    struct glibc_sample sample;
-    size_t sample_count;
+    struct glibc_sampler sampler;
     struct glibc_sums sums;
 };
 
