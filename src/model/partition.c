@@ -43,6 +43,8 @@ struct divider {
     uint64_t loader_left_bytes;
     uint64_t
         uncovered_bytes; /* of the mapping under work: address space without a span */
+    size_t run_end;      /* index behind the run of mappings that the last one is in */
+    uint64_t run_bytes;  /* of that run: address space without a span */
     struct exclusion exclusion;
 };
 
@@ -211,13 +213,56 @@ static void divide_file(struct divider *divider, const struct mapping *mapping,
     give(divider, budget, file_kind, budget->rss_bytes, false);
 }
 
-/* Private anonymous memory without a span and without a mark: by exclusion, or not. */
-static void divide_anonymous(
-    struct divider *divider, const struct mapping *mapping, struct budget *budget)
+static bool is_anonymous(struct divider *divider, size_t index)
+{
+    return mapping_kind_of(divider->process, index, &divider->files) ==
+           MAPPING_KIND_ANONYMOUS;
+}
+
+/*
+ * Anonymous mappings that touch were one before mprotect(2) or a flag cut them, or would be
+ * one without: their size is that of all of them, as far as it has no owner.
+ */
+static void begin_run(struct divider *divider, size_t index)
+{
+    const struct process_facts *process = divider->process;
+    const uint64_t start = process->mappings[index].start;
+    uint64_t end = start;
+    size_t i = index;
+
+    for (; i < process->mapping_count && process->mappings[i].start == end; i++) {
+        if (!is_anonymous(divider, i)) {
+            break;
+        }
+        end = process->mappings[i].end;
+    }
+    divider->run_end = i;
+    divider->run_bytes = end - start;
+    for (i = divider->next_span; i < divider->span_count; i++) {
+        const struct span *span = &process->spans[i];
+        if (span->start >= end) {
+            break;
+        }
+        if (span->end > start) {
+            const uint64_t from = span->start > start ? span->start : start;
+            divider->run_bytes = number_subtract(
+                divider->run_bytes, number_smaller(span->end, end) - from);
+        }
+    }
+}
+
+/*
+ * Private anonymous memory without a span and without a mark: by exclusion, or not. It is
+ * part of ownerless_bytes that belong together.
+ */
+static void divide_anonymous(struct divider *divider, const struct mapping *mapping,
+    uint64_t ownerless_bytes, struct budget *budget)
 {
     const uint64_t size = mapping->end - mapping->start;
+    const bool is_buffer =
+        divider->exclusion.malloc_complete && ownerless_bytes >= MAPPED_BUFFER_MIN_BYTES;
 
-    if (size <= LOADER_MAPPING_MAX_BYTES) {
+    if (size <= LOADER_MAPPING_MAX_BYTES && !is_buffer) {
         const uint64_t bytes =
             number_smaller(budget->rss_bytes, divider->loader_left_bytes);
         divider->loader_left_bytes -= bytes;
@@ -228,13 +273,13 @@ static void divide_anonymous(
             (enum part_kind)(PART_ALLOCATOR + divider->exclusion.other_allocator),
             budget->rss_bytes, true);
     }
-    if (divider->exclusion.malloc_complete &&
-        divider->uncovered_bytes >= MAPPED_BUFFER_MIN_BYTES) {
+    if (is_buffer) {
         const uint64_t unknown =
             number_smaller(budget->rss_bytes, divider->exclusion.missing_mmapped_bytes);
         divider->exclusion.missing_mmapped_bytes -= unknown;
         give(divider, budget, PART_UNEXPLAINED, unknown, false);
-        give(divider, budget, PART_ANON_MAPPED, budget->rss_bytes, true);
+        give(divider, budget, PART_ANON_MAPPED,
+            number_smaller(budget->rss_bytes, divider->uncovered_bytes), true);
     }
     give(divider, budget, PART_UNEXPLAINED, budget->rss_bytes, false);
 }
@@ -246,7 +291,7 @@ static void divide_brk(
         give(divider, budget, PART_BRK_OTHER, budget->rss_bytes, true);
         return;
     }
-    divide_anonymous(divider, mapping, budget);
+    divide_anonymous(divider, mapping, divider->uncovered_bytes, budget);
 }
 
 /* What the spans left over, by the kind of the mapping. */
@@ -263,7 +308,7 @@ static void divide_rest(struct divider *divider, size_t index, struct budget *bu
         divide_file(divider, mapping, false, budget);
         return;
     case MAPPING_KIND_ANONYMOUS:
-        divide_anonymous(divider, mapping, budget);
+        divide_anonymous(divider, mapping, divider->run_bytes, budget);
         return;
     case MAPPING_KIND_BRK:
         divide_brk(divider, mapping, budget);
@@ -320,6 +365,9 @@ static void divide_mapping(struct divider *divider, size_t index)
         return;
     }
     divider->uncovered_bytes = size;
+    if (index >= divider->run_end && is_anonymous(divider, index)) {
+        begin_run(divider, index);
+    }
     partition->private_bytes = number_add(partition->private_bytes,
         number_smaller(
             rss_bytes, number_add(value_or_zero(mapping, MAPPING_FACT_PRIVATE_CLEAN),

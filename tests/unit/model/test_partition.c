@@ -251,6 +251,44 @@ static void a_buffer_is_the_programs_own_when_malloc_is_known(void **state)
     assert_part(fixture, PART_UNEXPLAINED, 30 * MIB + 128 * KIB);
 }
 
+/* A thousand mappings of a page that touch are one buffer, whatever their permissions. */
+static void r_small_mappings_that_touch_are_one_buffer(void **state)
+{
+    struct fixture *fixture = *state;
+
+    for (uint64_t i = 0; i < 1000; i++) {
+        map(fixture, 64 * MIB + i * 4 * KIB, 4 * KIB, i % 2 == 0 ? "rw-p" : "r--p", "",
+            4 * KIB);
+    }
+    map(fixture, 80 * MIB, 4 * KIB, "rw-p", "", 4 * KIB); /* does not touch */
+    divide(fixture);
+    assert_part(fixture, PART_ANON_MAPPED, 0);
+
+    builder_arena(&fixture->facts, fixture->process, true, MIB);
+    divide(fixture);
+    assert_part(fixture, PART_ANON_MAPPED, 4000 * KIB);
+    assert_true(fixture->partition.rss.estimate[PART_ANON_MAPPED]);
+    assert_part(fixture, PART_ANON_LOADER, 4 * KIB);
+    assert_part(fixture, PART_UNEXPLAINED, 0);
+}
+
+/* What has an owner in between is none of the buffer. */
+static void neighbours_with_an_owner_do_not_make_a_buffer(void **state)
+{
+    struct fixture *fixture = *state;
+
+    map(fixture, 64 * MIB, 128 * KIB, "rw-p", "", 128 * KIB);
+    map(fixture, 64 * MIB + 128 * KIB, 8 * MIB, "rw-p", "", 1 * MIB);
+    map(fixture, 72 * MIB + 128 * KIB, 120 * KIB, "rw-p", "", 120 * KIB);
+    builder_span(&fixture->facts, fixture->process, SPAN_THREAD_STACK,
+        64 * MIB + 128 * KIB, 8 * MIB, 1 * MIB);
+    builder_arena(&fixture->facts, fixture->process, true, MIB);
+    divide(fixture);
+    assert_part(fixture, PART_THREAD_STACKS, 1 * MIB);
+    assert_part(fixture, PART_ANON_MAPPED, 0);
+    assert_part(fixture, PART_UNEXPLAINED, 248 * KIB);
+}
+
 static void pss_is_divided_like_rss(void **state)
 {
     struct fixture *fixture = *state;
@@ -292,6 +330,8 @@ int main(void)
         TEST(without_pagemap_a_span_takes_its_share_as_an_estimate),
         TEST(unmarked_memory_belongs_to_the_other_allocator),
         TEST(a_buffer_is_the_programs_own_when_malloc_is_known),
+        TEST(r_small_mappings_that_touch_are_one_buffer),
+        TEST(neighbours_with_an_owner_do_not_make_a_buffer),
         TEST(pss_is_divided_like_rss),
         TEST(spans_out_of_order_are_not_believed),
     };
