@@ -103,7 +103,7 @@ static enum exit_code export_once(
     } else {
         code = print_page(exporter);
     }
-    watch_stop(exporter->watch);
+    (void)watch_stop(exporter->watch); /* it has no threads */
     return code;
 }
 
@@ -156,8 +156,10 @@ static int serve(struct exporter *exporter, struct error *error)
 static enum exit_code export_forever(
     struct exporter *exporter, const struct watch_options *watching)
 {
+    enum exit_code code = EXIT_FINE;
     struct error error;
     sigset_t signals;
+    bool ended = true;
 
     error_reset(&error);
     (void)sigemptyset(&signals);
@@ -174,13 +176,16 @@ static enum exit_code export_forever(
         if (exporter->http != NULL) {
             export_http_stop(exporter->http);
         }
-        watch_stop(exporter->watch);
+        ended = watch_stop(exporter->watch);
     }
     if (rc != 0) {
         complain("%s", error.code != 0 ? error.text : strerror(-rc));
-        return rc == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+        code = rc == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
     }
-    return EXIT_FINE;
+    if (!ended) {
+        exit_beside_threads(code);
+    }
+    return code;
 }
 
 int cmd_export(const struct options *options)

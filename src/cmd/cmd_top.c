@@ -491,9 +491,12 @@ int cmd_top(const struct options *options)
     if (top.has_rows) {
         top_rows_release(&top.rows);
     }
-    watch_stop(top.watch);
+    const bool ended = watch_stop(top.watch);
     buffer_release(&top.pane);
     top_choice_release(&top.choice);
     free(top.selected_key);
+    if (!ended) {
+        exit_beside_threads(code);
+    }
     return code;
 }

@@ -7,6 +7,9 @@
 #include "cmd/exit_code.h"
 
 #include <errno.h>
+#include <unistd.h>
+
+#include "cmd/message.h"
 
 enum exit_code exit_code_of(int negative_errno)
 {
@@ -29,4 +32,9 @@ enum exit_code exit_code_of(int negative_errno)
     default:
         return EXIT_FAILED;
     }
+}
+
+void exit_beside_threads(enum exit_code code)
+{
+    _exit(print_end() != 0 && code == EXIT_FINE ? EXIT_FAILED : code);
 }

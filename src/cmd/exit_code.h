@@ -15,4 +15,10 @@ enum exit_code {
 /* The code for -errno of facts_collect(), capture_load() and the like. */
 enum exit_code exit_code_of(int negative_errno);
 
+/*
+ * Ends the program while other threads run. exit(3) would call the destructors of libraries
+ * and close files under a thread that still uses them; the kernel ends all at once.
+ */
+_Noreturn void exit_beside_threads(enum exit_code code);
+
 #endif

@@ -448,7 +448,7 @@ static bool join_soon(pthread_t thread)
     return pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until) == 0;
 }
 
-void watch_stop(struct watch *watch)
+bool watch_stop(struct watch *watch)
 {
     if (watch->threads_run) {
         (void)pthread_mutex_lock(&watch->lock);
@@ -458,13 +458,14 @@ void watch_stop(struct watch *watch)
         const bool host_ended = join_soon(watch->host_thread);
         const bool look_ended = join_soon(watch->look_thread);
         if (!host_ended || !look_ended) {
-            return; /* it still uses the watch, until the process ends */
+            return false; /* it still uses the watch, until the process ends */
         }
         /* Their last changes were made under it; checkers of threads do not know the join above. */
         (void)pthread_mutex_lock(&watch->lock);
         (void)pthread_mutex_unlock(&watch->lock);
     }
     free_watch(watch);
+    return true;
 }
 
 /* ---- what the caller sees */

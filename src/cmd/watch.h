@@ -91,7 +91,10 @@ void watch_hurry(struct watch *watch);
 /* While paused nothing is read. */
 void watch_pause(struct watch *watch, bool paused);
 
-/* Ends the threads. One that is stuck in a target is left to the end of the process. */
-void watch_stop(struct watch *watch);
+/*
+ * Ends the threads. One that is stuck in a target is left to the end of the process: false, and
+ * the program must end by exit_beside_threads().
+ */
+bool watch_stop(struct watch *watch);
 
 #endif

@@ -13,6 +13,7 @@ class HeldTarget:
 
     def __init__(self, pid, home):
         self.held, self.go = os.path.join(home, "held"), os.path.join(home, "go")
+        self.undone = os.path.join(home, "undone")  # once destructors of libraries were called
         os.mkfifo(self.go)
         self.environment = {"LD_PRELOAD": tool.target("libheld_read.so"),
                             "HELD_FILE": f"/proc/{pid}/smaps", "HELD_FOLDER": home}

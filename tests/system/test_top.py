@@ -219,6 +219,27 @@ class Top(unittest.TestCase):
         self.terminal.press("q")
         self.terminal.wait_for_end()
 
+    def r_end(self, hold):
+        """Ends top, with a look under way or not: were destructors called, and how did it end?"""
+        process = self.sleeper(SLOW, 60)
+        slow = held.HeldTarget(process.pid, self.enterContext(servers.folder()))
+        if not hold:
+            slow.environment["HELD_FILE"] = "/proc/none/smaps"
+        self.terminal.press("clear", "Enter")
+        self.terminal.start("--filter", SLOW, environment=slow.environment)
+        if hold:
+            slow.wait()
+        self.terminal.press("q")
+        self.terminal.wait_for_end()
+        self.terminal.press("echo code $?", "Enter")
+        self.terminal.wait(r"code 0$")
+        return os.path.exists(slow.undone)
+
+    def test_r_nothing_is_undone_under_a_thread(self):
+        """exit(3) would call the destructors of libraries while a look still uses them."""
+        self.assertTrue(self.r_end(hold=False))
+        self.assertFalse(self.r_end(hold=True))
+
 
 if __name__ == "__main__":
     unittest.main()

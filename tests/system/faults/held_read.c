@@ -5,7 +5,8 @@
  *
  * The first thread of PROGRAM that opens HELD_FILE relative to its folder makes the file
  * FOLDER/held and goes on when somebody has opened the FIFO FOLDER/go for writing. So a test
- * knows that the reading has begun and has not ended, on a machine of any speed.
+ * knows that the reading has begun and has not ended, on a machine of any speed. FOLDER/undone
+ * is made when destructors of libraries are called, as exit(3) does and _exit(2) does not.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -48,12 +49,28 @@ static bool is_held(int folder, const char *name)
            strcmp(file + length + 1, name) == 0;
 }
 
+static void make_file(const char *folder, const char *name)
+{
+    char path[PATH_MAX];
+
+    (void)snprintf(path, sizeof(path), "%s/%s", folder, name);
+    (void)close(open_next(AT_FDCWD, path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+}
+
+__attribute__((destructor)) static void tell_destruction(void)
+{
+    const char *folder = getenv("HELD_FOLDER");
+
+    if (folder != NULL) {
+        make_file(folder, "undone");
+    }
+}
+
 static void wait_in(const char *folder)
 {
     char path[PATH_MAX];
 
-    (void)snprintf(path, sizeof(path), "%s/held", folder);
-    (void)close(open_next(AT_FDCWD, path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    make_file(folder, "held");
     (void)snprintf(path, sizeof(path), "%s/go", folder);
     (void)close(open_next(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0));
 }
