@@ -12,7 +12,6 @@ struct library_function {
 };
 
 /* Sets all places; false when the library lacks one of the functions. */
-bool library_take(
-    void *library, const struct library_function *functions, size_t count);
+bool library_take(void *library, const struct library_function *functions, size_t count);
 
 #endif

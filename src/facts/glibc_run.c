@@ -1,5 +1,8 @@
 /*
  * glibc_run.c - runs of free chunks that touch: what malloc_trim() may drop, and the largest.
+ *
+ * Free chunks that touch are one chunk already, unless fast bins lie between them, which
+ * malloc_trim() merges first (mtrim() in malloc/malloc.c); so a run is what it sees.
  */
 #include "facts/glibc_run.h"
 
