@@ -2,8 +2,8 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-# What only tests need is not asked for when there are none.
-WITHOUT_TESTS = -DSTRATA_TESTS=OFF -DBUILD_TESTING=OFF
+# A new folder gets no tests, so that nothing only they need is asked for; one that has them keeps them.
+WITHOUT_TESTS = $(if $(wildcard build/release/CMakeCache.txt),,-DSTRATA_TESTS=OFF -DBUILD_TESTING=OFF)
 WITH_TESTS = -DSTRATA_TESTS=ON -DBUILD_TESTING=ON
 
 .PHONY: all test test-matrix packages test-packages test-aarch64 test-kernel demo fuzz bench bench-malloc install clean format tidy check-all test-preload nightly soak test-tsan
