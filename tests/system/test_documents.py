@@ -138,6 +138,22 @@ class Documents(unittest.TestCase):
                              and not os.path.isdir(os.path.join(ROOT, "bench", one))]
         self.assertFalse(problems, "\n".join(problems))
 
+    def test_decisions_have_one_form(self):
+        """The one of docs/decisions/000-format.md, which lists them all."""
+        folder = os.path.join(ROOT, "docs", "decisions")
+        with open(os.path.join(folder, "000-format.md"), encoding="utf-8") as file:
+            listed = set(re.findall(r"^\| (\d{3}) \|", file.read(), re.M))
+        names = sorted(os.listdir(folder))
+        self.assertEqual(listed, {name[:3] for name in names})
+        for name in names[1:]:
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                text = file.read()
+            form = rf"# {name[:3]}: .*\n\n\d{{4}}-\d\d-\d\d\. Status: (holds|replaced by \d{{3}})"
+            self.assertTrue(re.match(form, text), f"{name}: title, date and status")
+            headings = re.findall(r"^## (.*)", text, re.M)
+            self.assertEqual(headings[:3], ["Question", "Choice", "Because"], name)
+            self.assertTrue(any(re.match("Not chosen|Tried and left", heading) for heading in headings), name)
+
 
 if __name__ == "__main__":
     unittest.main()
