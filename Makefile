@@ -6,7 +6,7 @@ DESTDIR ?=
 WITHOUT_TESTS = $(if $(wildcard build/release/CMakeCache.txt),,-DSTRATA_TESTS=OFF -DBUILD_TESTING=OFF)
 WITH_TESTS = -DSTRATA_TESTS=ON -DBUILD_TESTING=ON
 
-.PHONY: all test test-matrix packages test-packages test-aarch64 test-kernel demo fuzz bench bench-malloc install clean format tidy check-all test-preload nightly soak test-tsan
+.PHONY: all test test-matrix test-unit packages test-packages test-aarch64 test-kernel demo fuzz bench bench-malloc install clean format tidy check-all test-preload nightly soak test-tsan
 
 # The program and the libraries, as users get them, in build/release.
 all:
@@ -37,6 +37,11 @@ test-packages:
 test-aarch64:
 	tools/setup build matrix
 	tools/test-aarch64
+
+# The systemd units, run by a systemd in a container.
+test-unit: all
+	tools/setup build matrix
+	tools/test-unit
 
 # The tool on a kernel of its own, in qemu: cgroup v2, swap, Yama.
 test-kernel:
@@ -96,7 +101,7 @@ test-tsan:
 	set -e; for name in $(TSAN_TESTS); do setarch -R build/tsan-alloc/tests/strata_$${name}_test; done
 
 # The tests, and what takes too long or downloads too much for them.
-check-all: test tidy test-preload test-matrix test-packages test-aarch64 test-kernel test-tsan
+check-all: test tidy test-preload test-matrix test-packages test-unit test-aarch64 test-kernel test-tsan
 	tools/check-abi
 	FUZZ_SECONDS=20 tools/run-fuzz
 
