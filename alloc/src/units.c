@@ -13,11 +13,15 @@
  * that was handed out and never written counts.
  *
  * One lock. Nothing but metadata and the system is called under it; pages are purged
- * outside of it, with the span in nobody's list.
+ * outside of it, with the span in nobody's list. A child of fork would never see such a
+ * span again, nor would the books close: fork waits for purges to end.
  */
 #include "units.h"
 
 #include <errno.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "limit.h"
 #include "lock.h"
@@ -36,6 +40,10 @@
 #define SLACK_SHARE 4
 #define SLACK_LEAST_BYTES ((size_t)256 << 10)
 #define PURGE_SHARE 4
+/* Fork waits no longer than a second: a child that no handler of fork knows of may have
+ * inherited a purge that never ends. */
+#define FORK_PAUSE_NS 50000
+#define FORK_PAUSES 20000
 #define UNITS_MAX (((size_t)1 << (STRATA__ADDRESS_BITS - STRATA__UNIT_BITS)) - 1)
 
 struct bins {
@@ -48,7 +56,8 @@ static struct {
     struct bins clean, dirty;
     struct strata__span *oldest, *newest; /* dirty spans */
     uint32_t epoch;
-    size_t peak_bytes;     /* most that was resident outside of spans since the epoch */
+    uint32_t purges;   /* spans that a thread has taken from the lists to purge them */
+    size_t peak_bytes; /* most that was resident outside of spans since the epoch */
     size_t old_peak_bytes; /* began, and in the epoch before */
     struct strata__units_stats stats;
 } heap;
@@ -467,10 +476,12 @@ size_t strata__units_purge(uint32_t epoch, size_t keep_bytes)
             return purged;
         }
         unlink_span(span);
+        heap.purges++;
         publish();
         strata__lock_drop(&heap.lock);
         size_t bytes = purge_span(span, dirty_bytes - keep_bytes);
         strata__lock_take(&heap.lock);
+        heap.purges--;
         change(&heap.stats.dirty_bytes, -bytes);
         heap.stats.purged_bytes += bytes;
         span->dirty = any_touched(span->start, span->units) != 0;
@@ -592,10 +603,23 @@ static void check_bins(const struct bins *bins, struct strata__units_stats *foun
     }
 }
 
+static void take_between_purges(void)
+{
+    const struct timespec pause = {.tv_nsec = FORK_PAUSE_NS};
+    int saved = errno;
+    strata__lock_take(&heap.lock);
+    for (unsigned i = 0; heap.purges > 0 && i < FORK_PAUSES; i++) {
+        strata__lock_drop(&heap.lock);
+        (void)syscall(SYS_nanosleep, &pause, NULL); /* no place to be cancelled */
+        strata__lock_take(&heap.lock);
+    }
+    errno = saved;
+}
+
 void strata__units_check(void)
 {
     struct strata__units_stats found = {0};
-    strata__lock_take(&heap.lock);
+    take_between_purges();
     check_bins(&heap.clean, &found);
     check_bins(&heap.dirty, &found);
     STRATA__BUG_IF(found.free_bytes != heap.stats.free_bytes);
@@ -605,7 +629,7 @@ void strata__units_check(void)
 
 void strata__units_lock(void)
 {
-    strata__lock_take(&heap.lock);
+    take_between_purges();
 }
 
 void strata__units_unlock(void)
@@ -615,5 +639,6 @@ void strata__units_unlock(void)
 
 void strata__units_reset_lock(void)
 {
+    heap.purges = 0;
     strata__lock_reset(&heap.lock);
 }

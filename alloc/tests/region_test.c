@@ -20,6 +20,7 @@
 #include "front.h"
 #include "large.h"
 #include "metadata.h"
+#include "os.h"
 #include "percpu.h"
 #include "publish.h"
 #include "region.h"
@@ -358,6 +359,47 @@ static void forks_beside_busy_threads(void **state)
     compare_with_shadow();
 }
 
+static int is_purging;
+
+static int purge_slowly(void *address, size_t bytes)
+{
+    __atomic_store_n(&is_purging, 1, __ATOMIC_RELEASE);
+    usleep(100000);
+    return strata__os_linux.purge(address, bytes);
+}
+
+static void *purge_all(void *nothing)
+{
+    (void)strata__units_purge(UINT32_MAX, 0);
+    return nothing;
+}
+
+/* A span whose pages go back at this moment must not be lost to the child. */
+static void r_fork_while_a_span_is_purged(void **state)
+{
+    (void)state;
+    struct strata__os_ops slow = strata__os_linux;
+    pthread_t thread;
+    void *block = strata__front_alloc(MIB);
+    memset(block, 1, MIB);
+    strata__front_free(block);
+    slow.purge = purge_slowly;
+    strata__os = &slow;
+    assert_int_equal(pthread_create(&thread, NULL, purge_all, NULL), 0);
+    while (!__atomic_load_n(&is_purging, __ATOMIC_ACQUIRE)) {
+        usleep(100);
+    }
+    pid_t child = fork();
+    if (child == 0) {
+        strata__os = &strata__os_linux;
+        strata__front_check();
+        _exit(0);
+    }
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    strata__os = &strata__os_linux;
+    assert_int_equal(exit_code_of(child), 0);
+}
+
 static void peaks_start_anew(void **state)
 {
     (void)state;
@@ -413,6 +455,7 @@ int main(void)
         cmocka_unit_test(a_child_has_its_own),
         cmocka_unit_test(a_child_without_handlers_leaves_the_parents_alone),
         cmocka_unit_test(forks_beside_busy_threads),
+        cmocka_unit_test(r_fork_while_a_span_is_purged),
         cmocka_unit_test(peaks_start_anew),
         cmocka_unit_test(the_directory_names_all_memory),
     };
