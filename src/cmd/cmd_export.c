@@ -8,7 +8,6 @@
 #include "cmd/cmd_export.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <signal.h>
 #include <string.h>
 #include <time.h>
@@ -205,9 +204,6 @@ int cmd_export(const struct options *options)
         complain("--once and --listen exclude each other");
         return EXIT_USAGE;
     }
-    /* Looks take and give back what they need; one arena keeps no second copy of it. */
-    (void)mallopt(M_ARENA_MAX, 1);
-    (void)mallopt(M_TRIM_THRESHOLD, 1 << 20);
     return options->once ? export_once(&exporter, &watching)
                          : export_forever(&exporter, &watching);
 }
