@@ -163,7 +163,10 @@ static void smash(struct strata_heap *heap, size_t bytes, size_t offset, size_t 
     char *b = strata_alloc(heap, bytes);
     strata_free(heap, b);
     strata_free(heap, a);
-    memset(a + offset, 'A', length);
+    /* Changes each byte: of a word under a secret, any value may be the one it has. */
+    for (size_t i = 0; i < length; i++) {
+        a[offset + i] ^= 'A';
+    }
     for (int i = 0; i < 3; i++) {
         sink = strata_alloc(heap, bytes);
     }

@@ -66,7 +66,9 @@ static void munmap_fails_for_want_of_mappings(void **state)
         strata__front_free(blocks[i]);
     }
     assert_true(strata__kept_bytes() >= 2 * BLOCK_BYTES);
-    assert_true(test_resident_bytes() < before - 8 * MIB);
+    if (test_resident_is_ours()) {
+        assert_true(test_resident_bytes() < before - 8 * MIB);
+    }
     strata__front_check();
     /* A new block finds no mapping either, but what is kept. */
     char *again = strata__front_alloc(BLOCK_BYTES - PAGE);

@@ -77,6 +77,34 @@ size_t test_resident_bytes(void)
     return (size_t)kilobytes << 10;
 }
 
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#    define SANITIZED 1
+#elif defined(__has_feature)
+#    if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#        define SANITIZED 1
+#    endif
+#endif
+
+int test_resident_is_ours(void)
+{
+#if defined(SANITIZED)
+    return 0;
+#else
+    return 1;
+#endif
+}
+
+cpu_set_t test_stay_on_this_cpu(void)
+{
+    cpu_set_t before;
+    cpu_set_t one;
+    assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+    CPU_ZERO(&one);
+    CPU_SET((size_t)sched_getcpu(), &one);
+    assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+    return before;
+}
+
 void test_expect_fatal(
     void (*misuse)(struct strata_heap *), enum strata_layout layout, const char *what)
 {

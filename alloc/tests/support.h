@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <sched.h>
 
 #include <strata/heap.h>
 
@@ -32,8 +33,12 @@ struct strata_heap_stats test_stats(const struct strata_heap *heap);
 /* Bytes a str_repeat() of n characters asks for (php-src, zend_string_safe_alloc). */
 size_t test_str_repeat_bytes(size_t characters);
 /* Resident bytes of this process which no file backs, counted in its page tables: the
- * figures of status are sums over CPUs that may lag by megabytes where there are many. */
+ * figures of status are sums over CPUs that may lag by megabytes where there are many. They are
+ * the allocator's own to within little, but for a sanitizer's, which go with every byte touched. */
 size_t test_resident_bytes(void);
+int test_resident_is_ours(void);
+/* Binds the calling thread to the CPU that it is on; returns which it was allowed before. */
+cpu_set_t test_stay_on_this_cpu(void);
 
 /* Runs `misuse` in a child; passes if it aborts and its stderr holds both texts. */
 void test_expect_fatal(
