@@ -28,6 +28,21 @@ static inline void strata__busy_leave(void)
     strata__busy = 0;
 }
 
+/* A handler that has interrupted a slow path forks there: its thread holds locks which
+ * fork's handlers must not take, nor drop. Such handlers may be interrupted likewise. */
+static inline void strata__busy_begin_fork(void)
+{
+    strata__busy += 2;
+}
+
+/* In the parent and in the child: was it so? Then it has ended. */
+static inline int strata__busy_end_fork(void)
+{
+    int inside = strata__busy > 1;
+    strata__busy -= inside ? 2 : 0;
+    return inside;
+}
+
 /* Keeps a block for later, in its own first word. */
 void strata__busy_defer(void *block);
 /* A block that was kept, or NULL. */

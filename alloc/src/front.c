@@ -509,9 +509,15 @@ void strata__front_check(void)
     strata__units_check();
 }
 
+/* A handler that forks inside of a slow path gets a child in the midst of the same step,
+ * which goes on when the handler returns. What CPUs kept is lost to it, as to a child that
+ * no handler of fork ran in. While there are other threads it may be stuck, as with glibc. */
 void strata__front_fork_prepare(void)
 {
-    (void)strata__busy_enter(); /* for handlers of signals that come in between */
+    if (!strata__busy_enter()) { /* nor can handlers that come in between */
+        strata__busy_begin_fork();
+        return;
+    }
     strata__percpu_fork_prepare(strata__decay_fork_prepare());
     strata__tags_lock();
     strata__central_lock();
@@ -524,6 +530,9 @@ void strata__front_fork_prepare(void)
 
 void strata__front_fork_parent(void)
 {
+    if (strata__busy_end_fork()) {
+        return;
+    }
     strata__hard_unlock();
     strata__kept_unlock();
     strata__metadata_unlock();
@@ -537,6 +546,10 @@ void strata__front_fork_parent(void)
 
 void strata__front_fork_child(void)
 {
+    if (strata__busy_end_fork()) {
+        strata__region_leave();
+        return;
+    }
     int renewed = strata__region_renew();
     strata__hard_reset_lock();
     strata__kept_reset_lock();

@@ -122,6 +122,20 @@ void strata__region_start(enum strata__region_mode mode)
     __atomic_store_n(&region.open, 1, __ATOMIC_RELEASE);
 }
 
+static int map_private(void)
+{
+    void *mapped = mmap(&strata__shared.region, region.bytes, PROT_READ | PROT_WRITE,
+        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    return mapped == MAP_FAILED ? -errno : 0;
+}
+
+void strata__region_leave(void)
+{
+    if (strata__region_is_orphaned()) {
+        (void)map_private();
+    }
+}
+
 int strata__region_renew(void)
 {
     /* Whoever held it is not here, and an entry counts only when it is complete. */
@@ -134,11 +148,10 @@ int strata__region_renew(void)
         fill();
     } else {
         /* As many pages of our own, for good. */
-        void *mapped = mmap(&strata__shared.region, region.bytes, PROT_READ | PROT_WRITE,
-            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-        if (mapped == MAP_FAILED) {
+        int failed = map_private();
+        if (failed != 0) {
             region.open = 0;
-            return -errno;
+            return failed;
         }
         region.mode = STRATA__REGION_PRIVATE;
         fill();

@@ -45,6 +45,8 @@ void strata__region_start(enum strata__region_mode mode);
  * parent's, empty; owners publish again and CPUs fill in their rows. 0; or -errno, and
  * then the parent's is still there and must be left alone. */
 int strata__region_renew(void);
+/* In a child that cannot renew it yet: nothing it writes comes to the parent's any more. */
+void strata__region_leave(void);
 /* Is there something to publish to? Read before each group is written. */
 int strata__region_is_open(void);
 /* True in a child that no handler of fork has run in, until its region is renewed. */
