@@ -5,10 +5,18 @@
 #include <stdlib.h>
 
 static void *early;
+static void *at_end;
 
 __attribute__((constructor)) static void start(void)
 {
     early = malloc(100);
+    at_end = malloc(3000);
+}
+
+__attribute__((destructor)) static void end(void)
+{
+    free(at_end);
+    free(malloc(50000));
 }
 
 void *plugin_alloc(size_t bytes)
