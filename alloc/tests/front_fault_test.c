@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include "front.h"
+#include "hard.h"
 #include "kept.h"
 #include "large.h"
+#include "limit.h"
 #include "percpu.h"
 
 #define BLOCKS 300
@@ -62,6 +64,7 @@ static void run(void)
     struct strata__front_stats stats;
     strata__front_get_stats(&stats);
     assert_int_equal(stats.in_use_bytes, live);
+    assert_int_equal(strata__limit_held(), stats.resident_bytes + stats.metadata_bytes);
     strata__front_trim();
     strata__front_check();
     for (size_t i = 0; i < BLOCKS; i++) {
@@ -86,6 +89,7 @@ static void run(void)
     strata__front_check();
     strata__front_get_stats(&stats);
     assert_int_equal(stats.resident_bytes, 0);
+    assert_int_equal(strata__limit_held(), stats.metadata_bytes);
 }
 
 static int (*linux_move)(void *, size_t, void *, size_t);
@@ -105,16 +109,20 @@ static int refuse_to_move(void *from, size_t old_bytes, void *to, size_t new_byt
     return -ENOMEM;
 }
 
+enum way { CENTRAL_ONLY, WITH_CPU_TABLES, HARDENED };
+
 /* In a child, since the heap keeps what it has got and the next run must start empty.
  * Exit code 2: no call was failed. */
-static int run_child(unsigned long fail_at, int fail_after, int tables)
+static int run_child(unsigned long fail_at, int fail_after, enum way way)
 {
     linux_move = strata__large_move;
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        if (tables) {
+        if (way == WITH_CPU_TABLES) {
             strata__percpu_start();
+        } else if (way == HARDENED) {
+            strata__hard_start();
         }
         strata__large_move = move_or_refuse;
         test_os_install(fail_at, fail_after);
@@ -128,11 +136,11 @@ static int run_child(unsigned long fail_at, int fail_after, int tables)
     return WEXITSTATUS(status);
 }
 
-static void every_call_fails(int fail_after, int tables)
+static void every_call_fails(int fail_after, enum way way)
 {
     unsigned long n = 1;
     int code = 0;
-    while ((code = run_child(n, fail_after, tables)) == 0) {
+    while ((code = run_child(n, fail_after, way)) == 0) {
         n++;
     }
     assert_int_equal(code, 2);
@@ -142,15 +150,17 @@ static void every_call_fails(int fail_after, int tables)
 static void nth_call_fails(void **state)
 {
     (void)state;
-    every_call_fails(0, 0);
-    every_call_fails(0, 1);
+    every_call_fails(0, CENTRAL_ONLY);
+    every_call_fails(0, WITH_CPU_TABLES);
+    every_call_fails(0, HARDENED);
 }
 
 static void nth_call_and_all_after_fail(void **state)
 {
     (void)state;
-    every_call_fails(1, 0);
-    every_call_fails(1, 1);
+    every_call_fails(1, CENTRAL_ONLY);
+    every_call_fails(1, WITH_CPU_TABLES);
+    every_call_fails(1, HARDENED);
 }
 
 static void mremap_fails(void **state)
