@@ -30,10 +30,10 @@ static void *(*volatile call_malloc)(size_t) = malloc;
 static void *(*volatile call_realloc)(void *, size_t) = realloc;
 static void (*volatile call_free)(void *) = free;
 
-/* The C library's registration of destructors of thread_local objects (Itanium C++ ABI). */
+/* The C library's registration of destructors of thread_local objects (Itanium C++ ABI);
+ * `library` is any address in the one whose object it is. */
 extern int thread_atexit(void (*destroy)(void *), void *object, void *library) __asm__(
     "__cxa_thread_atexit_impl");
-extern void *dso_handle __asm__("__dso_handle");
 
 static size_t some_size(size_t number)
 {
@@ -348,7 +348,7 @@ static void *live_with_destructors(void *way)
         block[1] = (unsigned char)i;
         pthread_setspecific(keys[i], block);
     }
-    thread_atexit(destroy_thread_local, call_malloc(77), &dso_handle);
+    thread_atexit(destroy_thread_local, call_malloc(77), &destroyed);
     void *block = call_malloc(9000);
     pthread_cleanup_push(free_at_cancel, block);
     if ((size_t)way == 1) {
