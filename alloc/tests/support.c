@@ -94,17 +94,6 @@ int test_resident_is_ours(void)
 #endif
 }
 
-cpu_set_t test_stay_on_this_cpu(void)
-{
-    cpu_set_t before;
-    cpu_set_t one;
-    assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
-    CPU_ZERO(&one);
-    CPU_SET((size_t)sched_getcpu(), &one);
-    assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
-    return before;
-}
-
 void test_expect_fatal(
     void (*misuse)(struct strata_heap *), enum strata_layout layout, const char *what)
 {

@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <sched.h>
 
 #include <strata/heap.h>
 
@@ -37,8 +36,6 @@ size_t test_str_repeat_bytes(size_t characters);
  * the allocator's own to within little, but for a sanitizer's, which go with every byte touched. */
 size_t test_resident_bytes(void);
 int test_resident_is_ours(void);
-/* Binds the calling thread to the CPU that it is on; returns which it was allowed before. */
-cpu_set_t test_stay_on_this_cpu(void);
 
 /* Runs `misuse` in a child; passes if it aborts and its stderr holds both texts. */
 void test_expect_fatal(
