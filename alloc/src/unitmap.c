@@ -5,8 +5,9 @@
  * never sees one go. Root and first leaf take 0.9 MiB of address space, which counts where
  * that is limited (ulimit -v); leaves of 32 GiB would take 5 MiB.
  *
- * User space on x86-64 has 47 bits of addresses unless a program asks for more by a hint
- * (Documentation/arch/x86/x86_64/5level-paging.rst), which nobody does here.
+ * User space on x86-64 has 47 bits of addresses, on aarch64 up to 48, unless a program asks for
+ * more by a hint (Documentation/arch/x86/x86_64/5level-paging.rst, arch/arm64/memory.rst), which
+ * nobody does here.
  */
 #include "unitmap.h"
 

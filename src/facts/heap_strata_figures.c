@@ -14,8 +14,8 @@
 
 #include "base/number.h"
 
-/* Address space ends at 2^47; no count of blocks and no sum of bytes lies above. */
-#define ADDRESS_SPACE_BYTES (UINT64_C(1) << 47)
+/* Address space ends at 2^48 or before; no count of blocks and no sum of bytes lies above. */
+#define ADDRESS_SPACE_BYTES (UINT64_C(1) << 48)
 #define SLAB_BYTES (UINT64_C(1) << 16)
 
 static bool is_bounded(const uint64_t *numbers, size_t count)
