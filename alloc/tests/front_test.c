@@ -30,13 +30,6 @@ static struct strata__front_stats front_stats(void)
     return stats;
 }
 
-static int starts_with_rseq(void **state)
-{
-    (void)state;
-    strata__percpu_start();
-    return 0;
-}
-
 static void sizes_and_alignment(void **state)
 {
     (void)state;
@@ -576,6 +569,9 @@ int main(void)
     };
     test_stay_on_this_cpu();
     int failed = cmocka_run_group_tests_name("central lists only", tests, NULL, NULL);
-    return failed +
-           cmocka_run_group_tests_name("with CPU tables", tests, starts_with_rseq, NULL);
+    strata__percpu_start();
+    if (strata__percpu_offset == 0) {
+        return failed; /* no tables: the same again, on a heap that has a history */
+    }
+    return failed + cmocka_run_group_tests_name("with CPU tables", tests, NULL, NULL);
 }
