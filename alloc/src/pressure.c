@@ -11,7 +11,8 @@
  * must not keep the program's own open. So the thread leaves the shared table:
  * close_range(2) with CLOSE_RANGE_UNSHARE makes an own one and empties it in one call. Its
  * standard error is opened anew for messages (proc(5), fd/2 of the process), if it can be.
- * Everything is edge-triggered; only memory.events has to be read to be told again.
+ * Everything is edge-triggered; only memory.events has to be read to be told again, and once
+ * before it is watched: a file that was never read counts as changed (kernfs_generic_poll()).
  */
 #include "pressure.h"
 
@@ -86,11 +87,14 @@ static int watch_first(int watcher, const char *system, const char *folder)
 
 static int watch_second(int watcher, const char *folder)
 {
+    char ignored[LINE_MAX];
     int stalls = open_in(folder, "memory.pressure", O_RDWR);
+    int events = open_in(folder, "memory.events", O_RDONLY);
     int watched = stalls >= 0 &&
                   write(stalls, TRIGGER, sizeof(TRIGGER)) == (ssize_t)sizeof(TRIGGER) &&
                   watch(watcher, stalls, EPOLLPRI);
-    return watched | watch(watcher, open_in(folder, "memory.events", O_RDONLY), EPOLLPRI);
+    (void)!pread(events, ignored, sizeof(ignored), 0);
+    return watched | watch(watcher, events, EPOLLPRI);
 }
 
 int strata__pressure_open(const char *system)

@@ -3,46 +3,61 @@
 The log is what tests/kernel/init prints on the console of the test kernel.
 """
 import json
-import re
 import sys
 import unittest
 
+from console import BLOCKS, explained, layer, read_blocks
+
 MIB = 1 << 20
-BLOCKS = {}
-
-
-def read_blocks(path):
-    name, lines = None, []
-    with open(path, encoding="utf-8", errors="replace") as log:
-        for line in log:
-            line = line.rstrip("\r\n")
-            end = re.fullmatch(r"@@@ end (\d+)", line)
-            if end and name:
-                BLOCKS[name] = ("\n".join(lines), int(end.group(1)))
-                name = None
-            elif line.startswith("@@@ "):
-                name, lines = line[4:], []
-            elif name:
-                lines.append(line)
 
 
 def number(name):
     return int(BLOCKS[name][0])
 
 
-def stat(moment):
+def counts(name):
     return {key: int(value) for key, value in
-            (line.split() for line in BLOCKS[f"{moment}/memory.stat"][0].splitlines())}
+            (line.split() for line in BLOCKS[name][0].splitlines())}
 
 
-def explained(name, *codes):
-    text, code = BLOCKS[name]
-    assert code in codes, f"{name}: exit code {code}: {text[:400]}"
-    return json.loads(text)
+def stat(moment):
+    return counts(f"{moment}/memory.stat")
 
 
-def layer(document, name):
-    return next(one for one in document["layers"] if one["id"] == name)
+class Pressure(unittest.TestCase):
+    """Strata's malloc with STRATA_PRESSURE=yes (docs/malloc.md), in a group limited to 64 and 72 MiB."""
+    def currents(self, name):
+        text, code = BLOCKS[f"{name}/program"]
+        self.assertEqual(code, 0, f"{text} {BLOCKS[f'{name}/memory.events'][0]}")
+        print(name, *(f"{word} {int(value) / MIB:.1f} MiB" for word, value in
+                      (line.split() for line in text.splitlines())), file=sys.stderr)
+        return counts(f"{name}/program")
+
+    def check_relief(self, name):
+        told = self.currents(name)
+        events = counts(f"{name}/memory.events")
+        self.assertIn("under pressure", BLOCKS[f"{name}/layers"][0])
+        self.assertGreater(told["before"], 60 * MIB)
+        # 13 and 30 MiB that are in use, what the programs themselves take, and no free block.
+        self.assertLess(told["after"], 52 * MIB)
+        self.assertEqual(events["oom_kill"], 0)
+        return events
+
+    def test_passing_memory_high_gives_back(self):
+        self.assertGreater(self.check_relief("pressed-high")["high"], 0)
+
+    def test_stalls_below_a_limit_of_another_group_give_back(self):
+        """Nothing but pressure stalls tells this group: memory.events is that of the group above."""
+        self.assertEqual(self.check_relief("pressed-above")["high"], 0)
+        self.assertNotIn("total=0", BLOCKS["pressed-above/memory.pressure"][0].splitlines()[0].split())
+
+    def test_without_pressure_nothing_is_given_back_for_it(self):
+        self.currents("unpressed")
+        self.assertNotIn("under pressure", BLOCKS["unpressed/layers"][0])
+
+    def test_the_same_program_is_killed_without_it(self):
+        self.assertNotEqual(BLOCKS["unheard/program"][1], 0)
+        self.assertGreater(counts("unheard/memory.events")["oom_kill"], 0)
 
 
 class Cgroup2(unittest.TestCase):
@@ -81,8 +96,8 @@ class Cgroup2(unittest.TestCase):
     def test_the_limit_and_the_pressure(self):
         calm, pressed = (explained(f"{m}/explain", 0, 5) for m in ("calm", "pressed"))
         self.assertEqual(calm["cgroup"]["limit"], 200 * MIB)
-        events = dict(line.split() for line in BLOCKS["pressed/memory.events"][0].splitlines())
-        self.assertGreater(int(events["high"]), 0, "the kernel was never over memory.high")
+        self.assertGreater(counts("pressed/memory.events")["high"], 0,
+                           "the kernel was never over memory.high")
         rules = [finding["rule"] for finding in pressed["findings"]]
         self.assertIn("cgroup-stalls", rules)
         self.assertNotIn("cgroup-stalls", [finding["rule"] for finding in calm["findings"]])
