@@ -1,16 +1,22 @@
 /*
  * thread_descriptor.c - recognises struct pthread and follows glibc's lists of them.
  *
- * On x86-64 the struct begins with tcbhead_t (sysdeps/x86_64/nptl/tls.h): at +0 and at +0x10
- * stands its own address. It lies at the top of its thread's stack, that of the first
- * thread in a small mapping of ld.so. Its field list (nptl/descr.h) links all stacks of one
- * kind in a ring; the head of the ring is in the data of ld.so, the heads of used, user's
- * and cached stacks side by side (struct rtld_global, since 2.34; in libpthread before).
+ * Where the struct lies and how it begins differs between machines: at the top of its
+ * thread's stack on x86-64, below the thread's own variables on aarch64 (TLS_TCB_AT_TP,
+ * TLS_DTV_AT_TP of sysdeps/MACHINE/nptl/tls.h), that of the first thread in a small mapping of ld.so. The
+ * fields behind that beginning are the same everywhere (nptl/descr.h, 2.26 to 2.43): a list
+ * node, the tid, robust_prev and robust_head. The latter is what the kernel is told by
+ * set_robust_list(2): while the thread holds no robust mutex both point at robust_head itself, and its
+ * futex_offset is that of pthread_mutex_t from its own list node, -32 on all 64-bit machines;
+ * allocate_stack() writes them for each thread. So the address of a struct here is that of its list
+ * node, and these words prove it.
+ *
+ * The list node links all stacks of one kind in a ring; the head of the ring is in the data
+ * of ld.so, the heads of used, user's and cached stacks side by side (struct rtld_global, since
+ * 2.34; in libpthread before).
  *
  * A stack's mapping may merge with its neighbours, and from 2.42 on guard pages split it
- * no more, so mappings only serve to find a first struct; the rings give the others. Where
- * the list stands in the struct differs: it is the pair of pointers whose neighbours point
- * back.
+ * no more, so mappings only serve to find a first struct; the rings give the others.
  *
  * Threads start and end meanwhile. Each struct proves itself by its content; a ring that tears
  * is left where it tears, and other structs that are found lead into it again. Every walk is
@@ -23,10 +29,10 @@
 #include <string.h>
 
 enum {
-    SELF_OFFSET = 0x10,    /* of tcbhead_t.self */
-    DESCRIPTOR_ALIGN = 64, /* TLS_TCB_ALIGN */
-    LIST_OFFSET_MIN = 0x80,
-    LIST_OFFSET_MAX = 0x500,
+    ROBUST_PREVIOUS = 0x18,
+    ROBUST_HEAD = 0x20,
+    FUTEX_OFFSET = 0x28,
+    PROOF_WORDS = FUTEX_OFFSET / sizeof(uint64_t) + 1,
     LINK_BYTES = 16,        /* struct list_head: next, prev */
     HEADS_BESIDE = 2,       /* on each side of a head that was found */
     TOP_PAGES = 2,          /* of a mapping: where a struct is looked for */
@@ -36,11 +42,13 @@ enum {
     PAGE_BYTES_MAX = 64 << 10,
 };
 
+/* offsetof(pthread_mutex_t, __data.__lock) less that of __data.__list.__next. */
+static const uint64_t futex_offset = (uint64_t)-32;
+
 struct search {
     struct memory *memory;
     struct region *region;
     struct thread_descriptors *found; /* in the order they were found, perhaps twice */
-    uint64_t list_offset;             /* 0: not known yet */
     uint64_t pages_left;
     bool complete; /* a whole ring and those beside it were walked */
     char *page;    /* one page of the target */
@@ -56,13 +64,16 @@ static int read_link(struct search *search, uint64_t address, struct link *link)
     return memory_read_present(search->memory, address, link, sizeof(*link));
 }
 
-bool thread_descriptor_is_at(struct memory *memory, uint64_t address)
+/* A thread that holds a robust mutex has a list of them, which begins elsewhere. */
+static bool is_descriptor(struct memory *memory, uint64_t address)
 {
-    uint64_t words[SELF_OFFSET / sizeof(uint64_t) + 1];
+    uint64_t words[PROOF_WORDS];
 
-    return address % DESCRIPTOR_ALIGN == 0 &&
+    return address % sizeof(uint64_t) == 0 &&
            memory_read_present(memory, address, words, sizeof(words)) == 0 &&
-           words[0] == address && words[SELF_OFFSET / sizeof(uint64_t)] == address;
+           words[FUTEX_OFFSET / sizeof(uint64_t)] == futex_offset &&
+           words[ROBUST_PREVIOUS / sizeof(uint64_t)] != 0 &&
+           words[ROBUST_HEAD / sizeof(uint64_t)] != 0;
 }
 
 static bool is_known(const struct search *search, uint64_t address)
@@ -100,26 +111,6 @@ static bool is_linked(struct search *search, uint64_t address, const struct link
            read_link(search, link->previous, &previous) == 0 && previous.next == address;
 }
 
-static void learn_list_offset(struct search *search, uint64_t descriptor)
-{
-    const uint64_t end = descriptor + THREAD_DESCRIPTOR_BYTES;
-    char content[LIST_OFFSET_MAX + LINK_BYTES];
-
-    if (memory_read_present(search->memory, descriptor, content, sizeof(content)) != 0) {
-        return;
-    }
-    for (uint64_t at = LIST_OFFSET_MIN; at < LIST_OFFSET_MAX; at += sizeof(uint64_t)) {
-        struct link link;
-        memcpy(&link, content + at, sizeof(link));
-        const bool inside = link.next >= descriptor && link.next < end;
-        if (link.next != 0 && link.previous != 0 && !inside &&
-            is_linked(search, descriptor + at, &link)) {
-            search->list_offset = at;
-            return;
-        }
-    }
-}
-
 /*
  * Follows the ring from the node start and adds each struct on it. The one node that is no
  * struct is the head: *head, 0 when the walk did not come round.
@@ -132,9 +123,8 @@ static int walk_ring(struct search *search, uint64_t start, uint64_t *head)
 
     *head = 0;
     for (int steps = 0; steps < DESCRIPTORS_MAX; steps++) {
-        const uint64_t descriptor = node - search->list_offset;
-        if (thread_descriptor_is_at(search->memory, descriptor)) {
-            int rc = add(search, descriptor);
+        if (is_descriptor(search->memory, node)) {
+            int rc = add(search, node);
             if (rc != 0) {
                 return rc;
             }
@@ -165,7 +155,7 @@ static int walk_beside(struct search *search, uint64_t head)
 
         if (i == 0 || read_link(search, other, &link) != 0 || link.next == other ||
             !is_linked(search, other, &link) ||
-            !thread_descriptor_is_at(search->memory, link.next - search->list_offset)) {
+            !is_descriptor(search->memory, link.next)) {
             continue;
         }
         int rc = walk_ring(search, link.next, &ignored);
@@ -178,23 +168,33 @@ static int walk_beside(struct search *search, uint64_t head)
 
 static int follow(struct search *search, uint64_t descriptor)
 {
+    struct link link;
     uint64_t head = 0;
 
     if (is_known(search, descriptor)) {
         return 0;
     }
-    if (search->list_offset == 0) {
-        learn_list_offset(search, descriptor);
-    }
-    if (search->list_offset == 0) {
+    if (read_link(search, descriptor, &link) != 0 ||
+        !is_linked(search, descriptor, &link)) {
         return add(search, descriptor);
     }
-    int rc = walk_ring(search, descriptor + search->list_offset, &head);
+    int rc = walk_ring(search, descriptor, &head);
     if (rc == 0 && head != 0) {
         rc = walk_beside(search, head);
         search->complete = true;
     }
     return rc;
+}
+
+/* Does the struct that begins at data, of address, hold no robust mutex? */
+static bool is_idle_descriptor(const char *data, uint64_t address)
+{
+    uint64_t words[PROOF_WORDS];
+
+    memcpy(words, data, sizeof(words));
+    return words[ROBUST_PREVIOUS / sizeof(uint64_t)] == address + ROBUST_HEAD &&
+           words[ROBUST_HEAD / sizeof(uint64_t)] == address + ROBUST_HEAD &&
+           words[FUTEX_OFFSET / sizeof(uint64_t)] == futex_offset;
 }
 
 static int search_page(struct search *search, uint64_t page)
@@ -208,13 +208,10 @@ static int search_page(struct search *search, uint64_t page)
     if (memory_read_present(search->memory, page, search->page, page_bytes) != 0) {
         return 0;
     }
-    for (uint64_t at = 0; at < page_bytes; at += DESCRIPTOR_ALIGN) {
-        uint64_t self;
-        uint64_t self_again;
-        memcpy(&self, search->page + at, sizeof(self));
-        memcpy(&self_again, search->page + at + SELF_OFFSET, sizeof(self_again));
-        if (self == page + at && self_again == self) {
-            int rc = follow(search, self);
+    for (uint64_t at = 0; at + PROOF_WORDS * sizeof(uint64_t) <= page_bytes;
+         at += sizeof(uint64_t)) {
+        if (is_idle_descriptor(search->page + at, page + at)) {
+            int rc = follow(search, page + at);
             if (rc != 0) {
                 return rc;
             }

@@ -10,22 +10,22 @@
 #include "facts/memory.h"
 #include "facts_types/process_facts.h"
 
-/* What is read of a struct pthread; it is larger in every release (2304 bytes in 2.36). */
-enum { THREAD_DESCRIPTOR_BYTES = 0x7c0 };
+/* Of the part of a struct pthread that is alike on all machines: it begins with list. */
+enum {
+    THREAD_DESCRIPTOR_TID = 0x10,
+    THREAD_DESCRIPTOR_BYTES = 0x500, /* what is read; it is larger in every release */
+};
 
-/* Addresses of struct pthread, ascending, each once. */
+/* Addresses of these parts, ascending, each once. */
 struct thread_descriptors {
     uint64_t *addresses;
     size_t count;
 };
 
-/* True when the struct at address points at itself where struct pthread does. */
-bool thread_descriptor_is_at(struct memory *memory, uint64_t address);
-
 /*
  * Finds them by content in the mappings of process: running threads, the first one
- * included, and those whose stacks are kept. Empty where there are none (no glibc, or not
- * x86-64). 0 or -ENOMEM.
+ * included, and those whose stacks are kept. Empty where there are none (no glibc). 0 or
+ * -ENOMEM.
  */
 int thread_descriptors_find(struct memory *memory, const struct process_facts *process,
     struct region *region, struct thread_descriptors *descriptors);

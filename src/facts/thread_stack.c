@@ -2,10 +2,9 @@
  * thread_stack.c - from struct pthread to the stack it belongs to.
  *
  * Its fields stackblock, stackblock_size and guardsize (nptl/descr.h) say exactly where the
- * stack lies, and tid is 0 once the kernel has cleared it at the thread's end. Their offsets
- * differ between releases (tid at 0x2d0 in 2.31 to 2.36), so they are found by content: the
- * tid is the field that matches the list of threads in most structs, the block is the triple
- * of words that encloses the struct in most of them. The first thread has no stackblock.
+ * stack lies, and tid is 0 once the kernel has cleared it at the thread's end. Their offset
+ * differs between releases, so it is found by content: the block is the triple of words that
+ * encloses the struct in most of them. The first thread has no stackblock.
  */
 #include "facts/thread_stack.h"
 
@@ -16,9 +15,7 @@
 #include "facts/thread_descriptor.h"
 
 enum {
-    TID_OFFSET_MIN = 0x80,
-    TID_OFFSET_MAX = 0x500,
-    BLOCK_OFFSET_MIN = 0x200,
+    BLOCK_OFFSET_MIN = 0x40, /* behind robust_head */
     BLOCK_WORDS = 3,         /* stackblock, stackblock_size, guardsize */
     BLOCK_END_MAX = 1 << 20, /* from the struct to the end of its block */
     SAMPLES_MAX = 64,        /* structs that offsets are learnt from */
@@ -35,17 +32,6 @@ struct stack_block {
     uint64_t guard_bytes;
 };
 
-struct offsets {
-    size_t tid; /* 0: no field matched a thread */
-    size_t block;
-};
-
-/* How many samples speak for each offset, in words of 4 or 8 bytes. */
-struct votes {
-    uint16_t tid[TID_OFFSET_MAX / sizeof(int32_t)];
-    uint16_t block[THREAD_DESCRIPTOR_BYTES / sizeof(uint64_t)];
-};
-
 static bool read_struct(
     struct memory *memory, uint64_t address, struct thread_struct *thread)
 {
@@ -54,11 +40,11 @@ static bool read_struct(
                memory, address, thread->content, sizeof(thread->content)) == 0;
 }
 
-static int32_t tid_at(const struct thread_struct *thread, size_t offset)
+static int32_t tid_of(const struct thread_struct *thread)
 {
     int32_t tid;
 
-    memcpy(&tid, thread->content + offset, sizeof(tid));
+    memcpy(&tid, thread->content + THREAD_DESCRIPTOR_TID, sizeof(tid));
     return tid;
 }
 
@@ -76,56 +62,32 @@ static bool block_at(const struct memory *memory, const struct thread_struct *th
            block->guard_bytes < thread->address - block->start;
 }
 
-static void vote(const struct memory *memory, const struct thread_list *threads,
-    const struct thread_struct *thread, struct votes *votes)
+/* The offset at which most samples have a block, the lowest of them; 0: there is none. */
+static size_t learn_block_offset(
+    struct memory *memory, const struct thread_descriptors *descriptors)
 {
+    enum { WORDS = THREAD_DESCRIPTOR_BYTES / sizeof(uint64_t) };
+    uint16_t votes[WORDS] = {0};
+    struct thread_struct thread;
     struct stack_block block;
-
-    for (size_t at = TID_OFFSET_MIN; at < TID_OFFSET_MAX; at += sizeof(int32_t)) {
-        const int32_t tid = tid_at(thread, at);
-        if (tid > 0 && thread_list_find(threads, tid) != NULL) {
-            votes->tid[at / sizeof(int32_t)]++;
-        }
-    }
-    for (size_t at = BLOCK_OFFSET_MIN;
-         at + BLOCK_WORDS * sizeof(uint64_t) <= THREAD_DESCRIPTOR_BYTES;
-         at += sizeof(uint64_t)) {
-        if (block_at(memory, thread, at, &block)) {
-            votes->block[at / sizeof(uint64_t)]++;
-        }
-    }
-}
-
-/* The lowest index with the most votes; 0 when there are none. */
-static size_t winner(const uint16_t *votes, size_t count)
-{
+    const size_t step = descriptors->count / SAMPLES_MAX + 1;
     size_t best = 0;
 
-    for (size_t i = 1; i < count; i++) {
-        if (votes[i] > votes[best]) {
-            best = i;
-        }
-    }
-    return best;
-}
-
-static struct offsets learn_offsets(struct memory *memory,
-    const struct thread_list *threads, const struct thread_descriptors *descriptors)
-{
-    struct votes votes = {0};
-    struct thread_struct thread;
-    const size_t step = descriptors->count / SAMPLES_MAX + 1;
-
     for (size_t i = 0; i < descriptors->count; i += step) {
-        if (read_struct(memory, descriptors->addresses[i], &thread)) {
-            vote(memory, threads, &thread, &votes);
+        if (!read_struct(memory, descriptors->addresses[i], &thread)) {
+            continue;
+        }
+        for (size_t at = BLOCK_OFFSET_MIN / sizeof(uint64_t); at + BLOCK_WORDS <= WORDS;
+             at++) {
+            votes[at] += block_at(memory, &thread, at * sizeof(uint64_t), &block);
         }
     }
-    return (struct offsets){
-        .tid =
-            winner(votes.tid, sizeof(votes.tid) / sizeof(votes.tid[0])) * sizeof(int32_t),
-        .block = winner(votes.block, sizeof(votes.block) / sizeof(votes.block[0])) *
-                 sizeof(uint64_t)};
+    for (size_t at = 1; at < WORDS; at++) {
+        if (votes[at] > votes[best]) {
+            best = at;
+        }
+    }
+    return best * sizeof(uint64_t);
 }
 
 static int add_stack(struct memory *memory, const struct thread_list *threads,
@@ -153,16 +115,16 @@ int thread_stack_find(struct memory *memory, const struct thread_list *threads,
     struct stack_block block;
     int rc = thread_descriptors_find(memory, process, region, &descriptors);
 
-    const struct offsets offsets = learn_offsets(memory, threads, &descriptors);
-    if (offsets.block == 0 || offsets.tid == 0) {
+    const size_t block_offset = learn_block_offset(memory, &descriptors);
+    if (block_offset == 0) {
         return rc;
     }
     for (size_t i = 0; rc == 0 && i < descriptors.count; i++) {
         if (read_struct(memory, descriptors.addresses[i], &thread) &&
-            block_at(memory, &thread, offsets.block, &block)) {
+            block_at(memory, &thread, block_offset, &block)) {
             const struct span span = {.start = block.start + block.guard_bytes,
                 .end = block.start + block.bytes,
-                .index = (uint32_t)tid_at(&thread, offsets.tid)};
+                .index = (uint32_t)tid_of(&thread)};
             rc = add_stack(memory, threads, region, process, &span);
         }
     }

@@ -12,7 +12,7 @@
  * Adds to process a SPAN_THREAD_STACK for every thread but the first, whose stack is the
  * mapping "[stack]", and a SPAN_CACHED_STACK for every stack that glibc keeps for the next
  * thread; index is the thread's id (0 for a cached stack). Guard pages are left out. For
- * x86-64 programs on glibc; others have no such spans. 0 or -ENOMEM.
+ * programs on glibc; others have no such spans. 0 or -ENOMEM.
  */
 int thread_stack_find(struct memory *memory, const struct thread_list *threads,
     struct region *region, struct process_facts *process);
