@@ -243,16 +243,21 @@ static char *find_version(
     return NULL;
 }
 
+/* Linkers put constants into a segment of their own, or (Debian's, for aarch64) behind the code. */
 static void read_version(struct memory *memory, struct region *region,
     struct process_facts *process, const struct mapping *image)
 {
-    for (size_t i = 0; i < process->mapping_count; i++) {
-        const struct mapping *mapping = &process->mappings[i];
-        if (process->zend.version == NULL && mapping->inode == image->inode &&
-            mapping->device_major == image->device_major &&
-            mapping->device_minor == image->device_minor &&
-            mapping->permissions == MAPPING_READ) {
-            process->zend.version = find_version(memory, region, mapping);
+    static const uint32_t permissions[] = {MAPPING_READ, MAPPING_READ | MAPPING_EXECUTE};
+
+    for (size_t kind = 0; kind < sizeof(permissions) / sizeof(permissions[0]); kind++) {
+        for (size_t i = 0; i < process->mapping_count; i++) {
+            const struct mapping *mapping = &process->mappings[i];
+            if (process->zend.version == NULL && mapping->inode == image->inode &&
+                mapping->device_major == image->device_major &&
+                mapping->device_minor == image->device_minor &&
+                mapping->permissions == permissions[kind]) {
+                process->zend.version = find_version(memory, region, mapping);
+            }
         }
     }
 }
