@@ -152,8 +152,10 @@ static void build_foreign_break(uint64_t bytes)
 /* brk cannot grow: the main arena goes on in mapped pieces. */
 static void build_without_break(uint64_t bytes)
 {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
     build_heap_with_holes(bytes / 4, 21);
-    void *wall = mmap((char *)sbrk(0) + 4096, 4096, PROT_NONE,
+    void *wall = mmap((char *)sbrk(0) + page, page, PROT_NONE,
         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     if (wall == MAP_FAILED) {
         abort();

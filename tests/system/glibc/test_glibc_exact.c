@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "compare_report.h"
 #include "facts/collect.h"
 #include "target_process.h"
 
@@ -45,60 +46,6 @@ static void collect(const struct target_process *target, struct facts *facts)
         fail_msg("%s", error.text);
     }
     facts_root_close(&root);
-}
-
-static void compare_arena(
-    const struct glibc_arena *arena, const struct report_arena *told)
-{
-    if (arena->state != FACT_OK) {
-        fail_msg("arena %#lx: %s: %s", arena->address, fact_state_names[arena->state],
-            arena->why);
-    }
-    assert_true(arena->plus_minus_bytes == 0);
-    assert_int_equal(arena->held_bytes, told->held_bytes);
-    assert_int_equal(arena->held_peak_bytes, told->held_peak_bytes);
-    assert_int_equal(arena->fast_chunks, told->fast_chunks);
-    assert_int_equal(arena->fast_bytes, told->fast_bytes);
-    /* malloc_info sums raw size words: one too many for each free chunk; top is one chunk. */
-    assert_int_equal(arena->free_chunks + 1, told->rest_chunks);
-    assert_int_equal(
-        arena->free_bytes + arena->top_bytes + arena->free_chunks, told->rest_bytes);
-    assert_int_equal(arena->held_bytes, arena->in_use_bytes + arena->free_bytes +
-                                            arena->fast_bytes + arena->top_bytes +
-                                            arena->overhead_bytes);
-    /* What of the free bytes is on no resident page is whole pages. */
-    const uint64_t freed = arena->free_bytes + arena->fast_bytes + arena->top_bytes;
-    const uint64_t resident = arena->free_resident_bytes + arena->top_resident_bytes +
-                              arena->free_shared_bytes.value;
-    assert_int_equal(arena->free_shared_bytes.state, FACT_OK);
-    assert_true(resident <= freed);
-    assert_int_equal((freed - resident) % (uint64_t)sysconf(_SC_PAGESIZE), 0);
-}
-
-static void compare(const struct glibc_facts *glibc, const struct report *report)
-{
-    uint64_t in_use = 0, freed = 0, held = 0;
-
-    if (glibc->state != FACT_OK) {
-        fail_msg("%s: %s", fact_state_names[glibc->state], glibc->why);
-    }
-    assert_int_equal(glibc->arena_count, report->arena_count);
-    for (size_t i = 0; i < glibc->arena_count; i++) {
-        const struct glibc_arena *arena = &glibc->arenas[i];
-        compare_arena(arena, &report->arenas[i]);
-        held += arena->held_bytes;
-        in_use += arena->in_use_bytes + arena->overhead_bytes;
-        freed += arena->free_bytes + arena->fast_bytes + arena->top_bytes;
-    }
-    assert_int_equal(held, report->arena_bytes);
-    assert_int_equal(in_use, report->in_use_bytes);
-    assert_int_equal(freed, report->free_bytes);
-    assert_int_equal(glibc->parameters.state, FACT_OK);
-    assert_int_equal(glibc->parameters.mmapped_blocks, report->mmapped_blocks);
-    assert_int_equal(glibc->parameters.mmapped_bytes, report->mmapped_bytes);
-    assert_int_equal(glibc->arenas[0].top_bytes, report->top_bytes);
-    assert_int_equal(glibc->mmapped_found_bytes.state, FACT_OK);
-    assert_int_equal(glibc->mmapped_found_bytes.value, report->mmapped_bytes);
 }
 
 static void compare_trim(struct target_process *target, const struct glibc_facts *glibc)
@@ -137,14 +84,14 @@ static void check_shape(void **state)
     target_start(&target, arguments, shape->environment);
     target_read_report(&target, &report);
     collect(&target, &facts);
-    compare(&facts.processes[0].glibc, &report);
+    compare_report(&facts.processes[0].glibc, &report, (uint64_t)sysconf(_SC_PAGESIZE));
     compare_trim(&target, &facts.processes[0].glibc);
     region_release(&facts.region);
 
     target_send(&target, "report");
     target_read_report(&target, &report);
     collect(&target, &facts);
-    compare(&facts.processes[0].glibc, &report);
+    compare_report(&facts.processes[0].glibc, &report, (uint64_t)sysconf(_SC_PAGESIZE));
     region_release(&facts.region);
     target_stop(&target);
 }
