@@ -33,6 +33,7 @@
 #include "launcher.h"
 #include "limit.h"
 #include "options.h"
+#include "os.h"
 #include "percpu.h"
 #include "publish.h"
 #include "region.h"
@@ -59,6 +60,9 @@ static size_t libc_usable(void *block)
 __attribute__((constructor(101))) static void start(void)
 {
     int saved = errno;
+    if (getauxval(AT_PAGESZ) != PAGE_BYTES) {
+        strata__fatal("malloc", "this kernel's pages are not of 4096 bytes", NULL);
+    }
     strata__front_foreign = (struct strata__front_foreign){
         .release = libc_free, .resize = libc_realloc, .usable = libc_usable};
     struct strata__options options;

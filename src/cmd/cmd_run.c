@@ -29,7 +29,7 @@
 #include "present/safe_text.h"
 
 /* The greeting when malloc is the library's (alloc/src/launcher.h). */
-enum { MALLOC_IS_OURS = '+' };
+enum { MALLOC_PAGE_BYTES = 4096, MALLOC_IS_OURS = '+' };
 
 enum { SIGNAL_BASE = 128, PATH_BYTES = 4096, OUTPUT_MODE = 0666, NAME_COLUMNS = 10 };
 
@@ -127,6 +127,13 @@ static int prepare(const struct options *options)
     }
     if (code != 0) {
         return code;
+    }
+    if (sysconf(_SC_PAGESIZE) != MALLOC_PAGE_BYTES) {
+        complain(
+            "cannot use the malloc replacement: it is made for pages of %d bytes, and "
+            "this kernel has pages of %ld",
+            MALLOC_PAGE_BYTES, sysconf(_SC_PAGESIZE));
+        return EXIT_NOT_ACTING;
     }
     if (!find_library(library)) {
         complain("cannot find 'libstrata-malloc.so' beside the program; install it, or "
