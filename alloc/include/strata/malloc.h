@@ -81,9 +81,10 @@ STRATA_MALLOC_API int strata_malloc_trim(void);
 /*
  * What this thread allocates until the pop counts under the tag, of at most 63 bytes, as
  * "sql/sort". Tags nest; the innermost counts. From the first push on every call of malloc
- * and free in the process takes a slower way (about three times as long); before, tags cost
- * nothing. ENOSPC: too many tags, threads or nested tags: nothing is counted, but the
- * push has to be popped all the same. EINVAL: no name.
+ * and free in the process takes a slower way (about twice as long; four to five times as
+ * long under a tag, more where threads free each other's blocks); before, tags cost nothing.
+ * ENOSPC: too many tags, threads or nested tags: nothing is counted, but the push has to be
+ * popped all the same. EINVAL: no name.
  */
 STRATA_MALLOC_API int strata_tag_push(const char *tag);
 STRATA_MALLOC_API void strata_tag_pop(void);
