@@ -286,9 +286,10 @@ int thread_descriptors_find(struct memory *memory, const struct process_facts *p
     if (search.page == NULL) {
         return -ENOMEM;
     }
-    for (size_t i = 0; rc == 0 && !search.complete && i < process->mapping_count; i++) {
-        if (may_hold_descriptor(&process->mappings[i])) {
-            rc = search_mapping(&search, &process->mappings[i]);
+    /* From the top: ld.so, with the first thread's, lies above what the program maps later. */
+    for (size_t i = process->mapping_count; rc == 0 && !search.complete && i > 0; i--) {
+        if (may_hold_descriptor(&process->mappings[i - 1])) {
+            rc = search_mapping(&search, &process->mappings[i - 1]);
         }
     }
     sort_once_each(descriptors);
