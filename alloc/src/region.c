@@ -27,6 +27,7 @@
 #define NS_PER_SECOND UINT64_C(1000000000)
 #define MODE_OWNER 0600
 #define MODE_ALL 0644
+#define MODE_READ 0444
 #define BITS_PER_BYTE 8
 
 _Static_assert(
@@ -84,6 +85,13 @@ static int attach(void)
         return -errno;
     }
     int failed = shmat(id, &strata__shared.region, SHM_REMAP) == (void *)-1 ? -errno : 0;
+    /* Ours is the one mapping that writes; who of our user wants to must now set the mode. */
+    struct shmid_ds readable = {.shm_perm = {
+                                    .uid = geteuid(),
+                                    .gid = getegid(),
+                                    .mode = (unsigned short)(mode & MODE_READ),
+                                }};
+    (void)shmctl(id, IPC_SET, &readable);
     (void)shmctl(id, IPC_RMID, NULL);
     return failed;
 }

@@ -80,6 +80,7 @@ static void look(void)
     assert_int_not_equal(id, -1);
     struct shmid_ds status;
     assert_int_equal(shmctl(id, IPC_STAT, &status), 0);
+    assert_int_equal(status.shm_perm.mode & 0222, 0); /* nobody attaches it for writing */
     const struct strata_region *outside = shmat(id, NULL, SHM_RDONLY);
     assert_ptr_not_equal(outside, (void *)-1);
     memset(&seen, 0, sizeof(seen));
