@@ -329,11 +329,11 @@ static int judge(const struct seen *seen, struct course *course)
     course->span_seconds = positive(seen->last_ms - seen->first_ms) / MS_PER_SECOND;
     course->last_bytes = positive(seen->last_total);
     course->limit_bytes = seen->limit_bytes;
-    int rc = growth_judge(
-        seen->points->by_time, seen->points->mean_count, &scratch, &course->by_time);
+    int rc = growth_judge(seen->points->by_time, seen->points->mean_count,
+        GROWTH_LEAST_SECONDS, &scratch, &course->by_time);
     if (rc == 0) {
         rc = growth_judge(seen->points->by_requests, seen->points->request_count,
-            &scratch, &course->by_requests);
+            GROWTH_LEAST_REQUESTS, &scratch, &course->by_requests);
     }
     region_release(&scratch);
     return rc;

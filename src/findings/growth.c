@@ -12,13 +12,35 @@
 #include "base/quantity.h"
 #include "findings/finding_writer.h"
 
-enum { SECONDS_PER_HOUR = 3600, SECONDS_PER_DAY = 86400, PER_REQUESTS = 1000 };
+enum {
+    SECONDS_PER_MINUTE = 60,
+    SECONDS_PER_HOUR = 3600,
+    SECONDS_PER_DAY = 86400,
+    PER_REQUESTS = 1000,
+    FORESEEN_TIMES = 10, /* of what was seen: a limit beyond is no reason for alarm */
+};
 
 /* The growth that decides. */
 static const struct growth *deciding(const struct course *course)
 {
-    return course->by_requests.verdict != GROWTH_UNCLEAR ? &course->by_requests
-                                                         : &course->by_time;
+    const enum growth_verdict verdict = course->by_requests.verdict;
+
+    return verdict != GROWTH_UNCLEAR && verdict != GROWTH_SHORT ? &course->by_requests
+                                                                : &course->by_time;
+}
+
+/* A pace is told for a time that was seen, and for no longer one. */
+struct pace {
+    const char *name; /* of the evidence */
+    const char *unit;
+    uint64_t seconds;
+};
+
+static struct pace pace_of(const struct course *course)
+{
+    return course->span_seconds >= SECONDS_PER_HOUR
+               ? (struct pace){"per_hour", "an hour", SECONDS_PER_HOUR}
+               : (struct pace){"per_minute", "a minute", SECONDS_PER_MINUTE};
 }
 
 static uint64_t whole(double bytes)
@@ -31,12 +53,13 @@ static uint64_t whole(double bytes)
 static void add_evidence(const struct course *course, struct finding *finding)
 {
     const struct growth *growth = deciding(course);
+    const struct pace pace = pace_of(course);
 
     finding_add_bytes(finding, "first", whole(growth->first_bytes));
     finding_add_bytes(finding, "last", whole(growth->last_bytes));
     finding_add_count(finding, "seconds", course->span_seconds);
     finding_add_bytes(
-        finding, "per_hour", whole(course->by_time.slope * SECONDS_PER_HOUR));
+        finding, pace.name, whole(course->by_time.slope * (double)pace.seconds));
     if (course->by_requests.points > 0) {
         finding_add_count(finding, "requests", whole(course->by_requests.span));
         finding_add_bytes(finding, "per_thousand_requests",
@@ -59,13 +82,15 @@ int rule_growth_leak(const struct course *course, struct finding_list *list)
 {
     const uint64_t left = seconds_left(course);
     struct finding finding = {.pid = course->pid, .severity = SEVERITY_WARN};
+    const struct pace unit = pace_of(course);
     const char *pace;
 
     if (deciding(course)->verdict != GROWTH_LEAK) {
         return 0;
     }
-    pace = finding_printf(list, "%s an hour",
-        quantity_bytes(whole(course->by_time.slope * SECONDS_PER_HOUR), false).text);
+    pace = finding_printf(list, "%s %s",
+        quantity_bytes(whole(course->by_time.slope * (double)unit.seconds), false).text,
+        unit.unit);
     if (deciding(course) == &course->by_requests) {
         pace = finding_printf(list, "%s for a thousand requests",
             quantity_bytes(whole(course->by_requests.slope * PER_REQUESTS), false).text);
@@ -80,9 +105,13 @@ int rule_growth_leak(const struct course *course, struct finding_list *list)
     if (left > 0) {
         finding_add_count(&finding, "seconds_to_limit", left);
         finding.reasoning = finding_printf(list,
-            "at this pace the limit of %s is met in %s",
+            "if it goes on as in the %s that were seen, the limit of %s is met in %s",
+            quantity_seconds(course->span_seconds).text,
             quantity_bytes(course->limit_bytes, false).text, quantity_seconds(left).text);
-        finding.severity = left < SECONDS_PER_DAY ? SEVERITY_CRITICAL : SEVERITY_WARN;
+        finding.severity =
+            left < SECONDS_PER_DAY && left / FORESEEN_TIMES <= course->span_seconds
+                ? SEVERITY_CRITICAL
+                : SEVERITY_WARN;
     }
     finding.fix = "# which layer grows? in use: the program keeps more and more;\n"
                   "# free in the allocator: fragmentation, see glibc-retained\n"

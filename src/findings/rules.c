@@ -664,10 +664,14 @@ const struct rule rule_table[] = {
         .needs = "a recording of at least 12 ticks: resident memory, requests served",
         .threshold =
             "warn: 4 MiB and 5 % more than at the start, a robust slope in the second "
-            "half that is at least half of the whole's, rising with 99 % confidence; "
-            "critical: the limit is met within a day at this pace",
-        .evidence = "first, last: median of the first and last tenth; per_hour, "
-                    "per_thousand_requests: slope of the second half",
+            "half that is at least half of the whole's, rising with 99 % confidence, "
+            "seen "
+            "for 10 minutes or 1,000 requests; critical: the limit is met within a day "
+            "at this pace, and within ten times of what was seen",
+        .evidence =
+            "first, last: median of the first and last tenth; per_hour (per_minute "
+            "when less than an hour was seen), per_thousand_requests: slope of the "
+            "second half",
         .fix =
             "compare the layers of two captures: what grows is in use, or free and kept",
         .text =
@@ -675,7 +679,9 @@ const struct rule rule_table[] = {
             "load code. Those grow with the logarithm of the requests and stop; a leak "
             "grows with the requests themselves. So the slope is judged where the first "
             "half is over, by requests when the service counts them, else by time. "
-            "A recording that ends while the service still warms up is called unclear.",
+            "A recording that ends while the service still warms up is called unclear, "
+            "and "
+            "growth that was seen for less than 10 minutes too short to tell.",
         .run_course = rule_growth_leak,
     },
     {
@@ -684,8 +690,8 @@ const struct rule rule_table[] = {
         .needs = "a recording of at least 12 ticks: resident memory, requests served",
         .threshold =
             "info: 4 MiB and 5 % more than at the start, and a slope in the "
-            "second half of at most a quarter of the whole's; or a course that is "
-            "straight over the logarithm",
+            "second half of at most a quarter of the whole's, or a course that is "
+            "straight over the logarithm; seen for 10 minutes or 1,000 requests",
         .evidence = "as of growth-leak",
         .fix = "none: plan with the level that was reached",
         .text = "The state after the first load is the one to compare with, not the cold "

@@ -30,6 +30,7 @@ static const double closer = 0.8;
 
 const char *const growth_verdict_names[GROWTH_VERDICT_COUNT] = {
     [GROWTH_UNCLEAR] = "unclear",
+    [GROWTH_SHORT] = "short",
     [GROWTH_STEADY] = "steady",
     [GROWTH_PLATEAU] = "plateau",
     [GROWTH_SLOWING] = "slowing",
@@ -168,6 +169,7 @@ static size_t half_of(const struct growth_point *points, size_t count)
 /* What the shape of the points says, where more than one number counts. */
 struct shape {
     double late_span;
+    bool seen_long_enough;
     bool rising;
     bool logarithmic;
 };
@@ -186,6 +188,9 @@ static enum growth_verdict verdict_of(
     if (grown < least) {
         return GROWTH_STEADY;
     }
+    if (!shape->seen_long_enough) {
+        return GROWTH_SHORT;
+    }
     if (growth->confidence < sure || growth->slope <= stopped_share * whole) {
         return GROWTH_PLATEAU;
     }
@@ -197,8 +202,8 @@ static enum growth_verdict verdict_of(
                : GROWTH_UNCLEAR;
 }
 
-static void judge(const struct growth_point *points, size_t count, double *scratch,
-    struct growth *growth)
+static void judge(const struct growth_point *points, size_t count, double least_span,
+    double *scratch, struct growth *growth)
 {
     const size_t half = half_of(points, count);
     const struct growth_point *late = &points[half];
@@ -211,13 +216,14 @@ static void judge(const struct growth_point *points, size_t count, double *scrat
         return; /* nearly all in one half: unclear */
     }
     const struct shape shape = {.late_span = points[count - 1].x - late[0].x,
+        .seen_long_enough = growth->span >= least_span,
         .rising = keeps_rising(late, late_count, scratch),
         .logarithmic = is_logarithmic(points, count, scratch)};
     growth->verdict = verdict_of(growth, &shape);
 }
 
-int growth_judge(const struct growth_point *points, size_t count, struct region *scratch,
-    struct growth *growth)
+int growth_judge(const struct growth_point *points, size_t count, double least_span,
+    struct region *scratch, struct growth *growth)
 {
     struct growth_point reduced[MEDIANS];
     const size_t pairs = MEDIANS * MEDIANS / 2;
@@ -236,7 +242,8 @@ int growth_judge(const struct growth_point *points, size_t count, struct region 
     growth->first_bytes = level(points, 0, tenth, values);
     growth->last_bytes = level(points, count - tenth, tenth, values);
     if (count >= POINTS_LEAST && growth->span > 0) {
-        judge(reduced, reduce(points, count, values, reduced), values, growth);
+        judge(
+            reduced, reduce(points, count, values, reduced), least_span, values, growth);
     }
     return 0;
 }

@@ -14,17 +14,21 @@ struct growth_point {
     double y;
 };
 
+/* Spans of x that tell a leak from a start: of time, and of requests. */
+enum { GROWTH_LEAST_SECONDS = 600, GROWTH_LEAST_REQUESTS = 1000 };
+
 enum growth_verdict {
-    GROWTH_UNCLEAR,   /* too few points, or neither straight nor slowing down */
-    GROWTH_STEADY,    /* no growth worth a word */
-    GROWTH_PLATEAU,   /* it grew and has stopped: warmed up */
-    GROWTH_SLOWING,   /* it grows ever slower, as with the logarithm of x */
-    GROWTH_LEAK,      /* it grows as fast in the second half as in the first */
+    GROWTH_UNCLEAR, /* too few points, or neither straight nor slowing down */
+    GROWTH_SHORT,   /* it grows, and was seen for too short to tell whether it goes on */
+    GROWTH_STEADY,  /* no growth worth a word */
+    GROWTH_PLATEAU, /* it grew and has stopped: warmed up */
+    GROWTH_SLOWING, /* it grows ever slower, as with the logarithm of x */
+    GROWTH_LEAK,    /* it grows as fast in the second half as in the first */
     GROWTH_SHRINKING, /* it is smaller at the end */
     GROWTH_VERDICT_COUNT,
 };
 
-/* "unclear", "steady", "plateau", "slowing", "leak", "shrinking" */
+/* "unclear", "short", "steady", "plateau", "slowing", "leak", "shrinking" */
 extern const char *const growth_verdict_names[GROWTH_VERDICT_COUNT];
 
 struct growth {
@@ -44,9 +48,10 @@ struct growth {
  * all is told by the rank test of Mann and Kendall over at most 60 medians. Growth that
  * is straight in x goes on; growth that is straight in log x, as of caches and pools that
  * fill, slows down: which of both fits better (by the median distance of the points) decides
- * when it has not stopped. Pure; scratch is used. 0 or -ENOMEM.
+ * when it has not stopped. Below least_span of x nothing is said of growth, since every
+ * program warms up. Pure; scratch is used. 0 or -ENOMEM.
  */
-int growth_judge(const struct growth_point *points, size_t count, struct region *scratch,
-    struct growth *growth);
+int growth_judge(const struct growth_point *points, size_t count, double least_span,
+    struct region *scratch, struct growth *growth);
 
 #endif

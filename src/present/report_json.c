@@ -68,6 +68,8 @@ static void write_growth(struct json_writer *json, const char *key,
     }
     json_object_begin(json);
     json_text(json, "verdict", growth_verdict_names[growth->verdict]);
+    json_count(
+        json, "span", growth->span > 9e15 ? (uint64_t)9e15 : (uint64_t)growth->span);
     json_signed_count(json, pace,
         slope > 9e15    ? (int64_t)9e15
         : slope < -9e15 ? (int64_t)-9e15

@@ -386,15 +386,31 @@
 
   function verdictOf(subject) {
     const requests = subject.by_requests;
-    return requests && requests.verdict !== "unclear" ? requests.verdict : subject.by_time.verdict;
+    return decides(requests) ? requests.verdict : subject.by_time.verdict;
+  }
+  function decides(requests) {
+    return requests && requests.verdict !== "unclear" && requests.verdict !== "short";
+  }
+  /* A pace is told for the longest of these that was seen, and for no longer time. */
+  const paces = [[3600, "an hour"], [60, "a minute"], [1, "a second"]];
+  function paceUnit(...growths) {
+    const span = Math.min(...growths.map((one) => one.span));
+    return paces.find(([seconds]) => seconds <= span) || paces[paces.length - 1];
+  }
+  function pace(growth, seconds) {
+    return growth.per_hour / 3600 * seconds;
+  }
+  function timePace(growth) {
+    const [seconds, unit] = paceUnit(growth);
+    return bytes(pace(growth, seconds), true) + " " + unit;
   }
   function paceOf(subject) {
     const requests = subject.by_requests;
-    const words = [bytes(subject.by_time.per_hour, true) + " an hour"];
-    if (requests && requests.verdict !== "unclear") words.push(bytes(requests.per_thousand, true) + " per 1,000 requests");
+    const words = [timePace(subject.by_time)];
+    if (decides(requests)) words.push(bytes(requests.per_thousand, true) + " per 1,000 requests");
     return words.join(", ");
   }
-  const verdictWords = { leak: "grows on", plateau: "has levelled off", slowing: "slows down", steady: "steady", shrinking: "shrinking", unclear: "unclear" };
+  const verdictWords = { leak: "grows on", plateau: "has levelled off", slowing: "slows down", steady: "steady", shrinking: "shrinking", unclear: "unclear", short: "too short to tell" };
 
   function showSummary() {
     const targets = now.subjects.filter((subject) => subject.owner === 0);
@@ -504,7 +520,7 @@
       ["median", "median", (one) => one.median, "wide"],
       ["peak", "peak", (one) => one.peak, ""],
       ["last", "at the end", (one) => one.last, ""],
-      ["pace", "an hour", (one) => one.by_time.per_hour, "wide"],
+      ["pace", "pace", (one) => one.by_time.per_hour, "wide"],
       ["verdict", "growth", (one) => verdictOf(one), "text"],
     ];
     const body = el("tbody", {});
@@ -514,7 +530,7 @@
         el("td", {}, el("button", { type: "button", class: "open", onclick: () => openMember(subject, row) }, label(subject)), subject.ended ? el("span", { class: "soft" }, " ended") : ""),
         el("td", { class: "wide" }, bytes(subject.first)), el("td", { class: "wide" }, bytes(subject.median)),
         el("td", {}, bytes(subject.peak)), el("td", {}, bytes(subject.last)),
-        el("td", { class: "wide" }, bytes(subject.by_time.per_hour, true)),
+        el("td", { class: "wide" }, timePace(subject.by_time)),
         el("td", { class: "text" }, el("span", { class: "tag " + verdictOf(subject) }, verdictWords[verdictOf(subject)])),
         el("td", { class: "wide" }, spark(subject)));
       return { subject, row };
@@ -570,11 +586,12 @@
     for (const after of afters) {
       const before = befores.find((one) => one.name === after.name) || (befores.length === 1 && afters.length === 1 ? befores[0] : null);
       if (!before) continue;
+      const [paceSeconds, paceName] = paceUnit(before.by_time, after.by_time);
       const rows = [
         ["resident, median", before.median, after.median], ["resident, peak", before.peak, after.peak], ["resident, at the end", before.last, after.last],
         ["in use, last capture", layerAtEnd(before, "in_use"), layerAtEnd(after, "in_use")],
         ["free and resident, last capture", layerAtEnd(before, "free_resident"), layerAtEnd(after, "free_resident")],
-        ["growth, an hour", before.by_time.per_hour, after.by_time.per_hour],
+        ["growth, " + paceName, pace(before.by_time, paceSeconds), pace(after.by_time, paceSeconds)],
       ].filter((row) => row[1] !== null && row[2] !== null);
       const body = el("tbody", {}, ...rows.map(([name, old, fresh]) => {
         const change = fresh - old;

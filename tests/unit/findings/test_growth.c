@@ -55,6 +55,21 @@ static void a_leak_is_a_warning_with_its_pace(void **state)
     finding_list_release(&list);
 }
 
+/* No pace is told for a time that nobody saw. */
+static void less_than_an_hour_has_a_pace_by_the_minute(void **state)
+{
+    struct course course = course_of(GROWTH_LEAK);
+    struct finding_list list;
+
+    (void)state;
+    course.span_seconds = 3599;
+    course.by_time.slope = MIB / 6;
+    const struct finding *finding = found(&course, &list);
+    assert_non_null(strstr(finding->summary, "10.0 MiB a minute"));
+    assert_string_equal(finding->evidence[3].name, "per_minute");
+    finding_list_release(&list);
+}
+
 /* 100 MiB an hour: 10 GiB are 4 days away, 1 GiB 8 hours. */
 static void a_limit_that_is_near_makes_it_critical(void **state)
 {
@@ -69,6 +84,10 @@ static void a_limit_that_is_near_makes_it_critical(void **state)
     const struct finding *finding = found(&course, &list);
     assert_int_equal(finding->severity, SEVERITY_CRITICAL);
     assert_non_null(strstr(finding->reasoning, "1.0 GiB is met in 8 h"));
+    assert_non_null(strstr(finding->reasoning, "as in the 1 h 0 min that were seen"));
+    finding_list_release(&list);
+    course.span_seconds = 2700; /* eight hours are more than ten times that */
+    assert_int_equal(found(&course, &list)->severity, SEVERITY_WARN);
     finding_list_release(&list);
 }
 
@@ -88,6 +107,9 @@ static void requests_decide_where_they_are_counted(void **state)
     course.by_requests = growth_of(GROWTH_UNCLEAR, 0);
     assert_string_equal(found(&course, &list)->rule->id, "growth-leak");
     finding_list_release(&list);
+    course.by_requests = growth_of(GROWTH_SHORT, 0);
+    assert_string_equal(found(&course, &list)->rule->id, "growth-leak");
+    finding_list_release(&list);
 }
 
 static void what_slows_down_is_said_so(void **state)
@@ -105,7 +127,7 @@ static void what_slows_down_is_said_so(void **state)
 static void what_does_not_grow_is_no_finding(void **state)
 {
     static const enum growth_verdict quiet[] = {
-        GROWTH_UNCLEAR, GROWTH_STEADY, GROWTH_SHRINKING};
+        GROWTH_UNCLEAR, GROWTH_SHORT, GROWTH_STEADY, GROWTH_SHRINKING};
     struct finding_list list;
 
     (void)state;
@@ -120,6 +142,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_leak_is_a_warning_with_its_pace),
+        cmocka_unit_test(less_than_an_hour_has_a_pace_by_the_minute),
         cmocka_unit_test(a_limit_that_is_near_makes_it_critical),
         cmocka_unit_test(requests_decide_where_they_are_counted),
         cmocka_unit_test(what_slows_down_is_said_so),

@@ -19,6 +19,7 @@
 enum { MOST = 5000 };
 
 static struct growth_point points[MOST];
+static double least_span;
 
 /* Noise of -1 to 1, the same in each run. */
 static double noise(void)
@@ -32,7 +33,7 @@ static struct growth judged(size_t count)
     struct growth growth;
 
     region_init(&scratch, 1 << 20);
-    assert_int_equal(growth_judge(points, count, &scratch, &growth), 0);
+    assert_int_equal(growth_judge(points, count, least_span, &scratch, &growth), 0);
     region_release(&scratch);
     return growth;
 }
@@ -178,8 +179,31 @@ static void a_day_of_ticks_is_judged_in_bounds(void **state)
     }
     expect(MOST, GROWTH_LEAK);
     region_init(&tiny, 1000);
-    assert_int_not_equal(growth_judge(points, MOST, &tiny, &growth), 0);
+    assert_int_not_equal(growth_judge(points, MOST, 0, &tiny, &growth), 0);
     region_release(&tiny);
+}
+
+static void growth_that_was_seen_shortly_is_no_leak_and_no_warm_up(void **state)
+{
+    (void)state;
+    least_span = 600;
+    for (int i = 0; i < 100; i++) {
+        points[i] = (struct growth_point){i * 6.06, (100 + i) * MIB};
+    }
+    expect(100, GROWTH_SHORT);
+    for (int i = 0; i < 100; i++) {
+        points[i].x = i * 6.07;
+    }
+    expect(100, GROWTH_LEAK);
+    for (int i = 0; i < 100; i++) {
+        points[i] = (struct growth_point){i, (i < 30 ? 50 : 90) * MIB};
+    }
+    expect(100, GROWTH_SHORT);
+    for (int i = 0; i < 100; i++) {
+        points[i].y = 90 * MIB;
+    }
+    expect(100, GROWTH_STEADY); /* of what was seen this is true */
+    least_span = 0;
 }
 
 int main(void)
@@ -192,6 +216,7 @@ int main(void)
         cmocka_unit_test(one_step_is_a_plateau_and_noise_is_steady),
         cmocka_unit_test(random_walks_are_rarely_leaks),
         cmocka_unit_test(few_points_say_nothing),
+        cmocka_unit_test(growth_that_was_seen_shortly_is_no_leak_and_no_warm_up),
         cmocka_unit_test(a_day_of_ticks_is_judged_in_bounds),
     };
 
