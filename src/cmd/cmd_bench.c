@@ -16,12 +16,15 @@
 #include <unistd.h>
 
 #include "base/descriptor.h"
+#include "base/quantity.h"
 #include "cmd/bench_options.h"
 #include "cmd/bench_plan.h"
 #include "cmd/exit_code.h"
 #include "cmd/message.h"
 #include "cmd/terminal.h"
 #include "present/safe_text.h"
+#include "trial/box.h"
+#include "trial/folder.h"
 #include "trial/result_json.h"
 #include "trial/service.h"
 #include "trial/table.h"
@@ -295,6 +298,18 @@ static void release_result(struct result *result)
     free(result);
 }
 
+/* What a bench that was killed could not remove itself. */
+static void sweep(const struct options *options)
+{
+    const size_t folders = folder_sweep();
+    const size_t boxes = box_sweep();
+
+    if (folders + boxes > 0 && options->texts[TEXT_SILENT] == NULL) {
+        complain("removed what a killed bench had left: %s, %s",
+            quantity_count(folders, "folder").text, quantity_count(boxes, "cgroup").text);
+    }
+}
+
 static enum exit_code bench(
     const struct options *options, const struct bench_request *request)
 {
@@ -311,6 +326,7 @@ static enum exit_code bench(
     }
     result->setup = request->setup;
     service_catch_signals();
+    sweep(options);
     const int rc = run_all(request, &root, options, result);
     facts_root_close(&root);
     if (result->row_count > 0) {

@@ -16,10 +16,11 @@
 #include <unistd.h>
 
 #include "base/descriptor.h"
+#include "trial/claim.h"
 #include "trial/kernel_text.h"
 #include "trial/service.h"
 
-enum { CLOSE_TRIES = 100, CLOSE_PAUSE_MS = 20 };
+enum { CLOSE_TRIES = 100, CLOSE_PAUSE_MS = 20, MAKE_TRIES = 8 };
 
 /* The path behind the controllers in our own /proc/self/cgroup. */
 static bool own_cgroup(const char *controllers, char *path, size_t bytes)
@@ -63,18 +64,44 @@ static int write_number(const struct box *box, const char *name, uint64_t value)
     return rc;
 }
 
-static int make(struct box *box, const char *mount, const char *cgroup)
+/* Where a box goes: below our cgroup of version 1, beside ours of version 2. */
+static int place_of_boxes(char *place, size_t bytes, bool *unified)
+{
+    char cgroup[400];
+    char *slash;
+
+    *unified = !own_cgroup("memory", cgroup, sizeof(cgroup));
+    if (!*unified) {
+        (void)snprintf(place, bytes, "/sys/fs/cgroup/memory%s", cgroup);
+        return 0;
+    }
+    if (!own_cgroup("", cgroup, sizeof(cgroup))) {
+        return -EOPNOTSUPP;
+    }
+    slash = strrchr(cgroup, '/');
+    if (slash != NULL) {
+        *slash = '\0'; /* beside us */
+    }
+    (void)snprintf(place, bytes, "/sys/fs/cgroup%s", cgroup);
+    return 0;
+}
+
+static int make(struct box *box, const char *place)
 {
     static unsigned number;
 
-    (void)snprintf(box->folder, sizeof(box->folder), "%s%s/strata-bench-%d-%u", mount,
-        cgroup, (int)getpid(), number++);
-    if (mkdir(box->folder, 0755) != 0) {
-        return -errno;
+    box->claim = -EBUSY;
+    for (int i = 0; i < MAKE_TRIES && box->claim == -EBUSY; i++) {
+        (void)snprintf(box->folder, sizeof(box->folder), "%s/" CLAIM_PREFIX "%d-%u",
+            place, (int)getpid(), number++);
+        if (mkdir(box->folder, 0755) != 0) {
+            return -errno;
+        }
+        box->claim = claim_take(box->folder);
     }
     (void)snprintf(box->procs, sizeof(box->procs), "%s/cgroup.procs", box->folder);
     box->open = true;
-    return 0;
+    return box->claim < 0 ? box->claim : 0;
 }
 
 static bool has_file(const struct box *box, const char *name)
@@ -85,42 +112,21 @@ static bool has_file(const struct box *box, const char *name)
     return access(path, F_OK) == 0;
 }
 
-static int open_unified(struct box *box, uint64_t limit_bytes)
+int box_open(struct box *box, uint64_t limit_bytes, struct error *error)
 {
-    char cgroup[400];
-    char *slash;
+    char place[450];
 
-    box->unified = true;
-    if (!own_cgroup("", cgroup, sizeof(cgroup))) {
-        return -EOPNOTSUPP;
+    *box = (struct box){.claim = -1};
+    int rc = place_of_boxes(place, sizeof(place), &box->unified);
+    if (rc == 0) {
+        rc = make(box, place);
     }
-    slash = strrchr(cgroup, '/');
-    if (slash != NULL) {
-        *slash = '\0'; /* beside us */
-    }
-    int rc = make(box, "/sys/fs/cgroup", cgroup);
-    if (rc == 0 && !has_file(box, "memory.max")) {
+    if (rc == 0 && box->unified && !has_file(box, "memory.max")) {
         rc = -EOPNOTSUPP;
     }
     if (rc == 0 && limit_bytes != 0) {
-        rc = write_number(box, "memory.max", limit_bytes);
-    }
-    return rc;
-}
-
-int box_open(struct box *box, uint64_t limit_bytes, struct error *error)
-{
-    char cgroup[400];
-    int rc;
-
-    *box = (struct box){0};
-    if (own_cgroup("memory", cgroup, sizeof(cgroup))) {
-        rc = make(box, "/sys/fs/cgroup/memory", cgroup);
-        if (rc == 0 && limit_bytes != 0) {
-            rc = write_number(box, "memory.limit_in_bytes", limit_bytes);
-        }
-    } else {
-        rc = open_unified(box, limit_bytes);
+        rc = write_number(
+            box, box->unified ? "memory.max" : "memory.limit_in_bytes", limit_bytes);
     }
     if (rc != 0) {
         box_close(box);
@@ -141,6 +147,25 @@ void box_close(struct box *box)
             service_pause_ms(CLOSE_PAUSE_MS);
         }
     }
+    if (box->claim >= 0) {
+        (void)close(box->claim);
+        box->claim = -1;
+    }
+}
+
+static int sweep_one(const char *path)
+{
+    return rmdir(path);
+}
+
+size_t box_sweep(void)
+{
+    char place[450];
+    bool unified;
+
+    return place_of_boxes(place, sizeof(place), &unified) == 0
+               ? claim_sweep(place, sweep_one)
+               : 0;
 }
 
 /* The number behind key, or the only one when key is "". */

@@ -3,6 +3,7 @@
 #define STRATA_TRIAL_BOX_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -10,6 +11,7 @@
 struct box {
     bool open;
     bool unified;     /* cgroup v2 */
+    int claim;        /* held while it is in use; see claim.h */
     char folder[512]; /* below the mount */
     char procs[576];  /* its cgroup.procs */
 };
@@ -22,6 +24,9 @@ int box_open(struct box *box, uint64_t limit_bytes, struct error *error);
 
 /* Removes it once its processes are gone; waits up to two seconds for them. */
 void box_close(struct box *box);
+
+/* Removes the cgroups of benches that were killed, and says how many: those without processes. */
+size_t box_sweep(void);
 
 /* What happened in it. */
 struct box_events {

@@ -20,18 +20,38 @@
 #include <unistd.h>
 
 #include "base/descriptor.h"
+#include "trial/claim.h"
 
-enum { FILE_MOST_BYTES = 1 << 20, PATH_BYTES = 4096, PORTS = 8, DEPTH = 16 };
+enum {
+    FILE_MOST_BYTES = 1 << 20,
+    PATH_BYTES = 4096,
+    PORTS = 8,
+    DEPTH = 16,
+    MAKE_TRIES = 8
+};
 
-int folder_make(char *path, size_t bytes)
+static const char *top_folder(void)
 {
     const char *top = getenv("TMPDIR");
 
-    (void)snprintf(path, bytes, "%s/strata-bench-XXXXXX",
-        top != NULL && *top != '\0' ? top : "/tmp");
-    if (mkdtemp(path) == NULL) {
-        path[0] = '\0';
-        return -errno;
+    return top != NULL && *top != '\0' ? top : "/tmp";
+}
+
+int folder_make(char *path, size_t bytes, int *claim)
+{
+    *claim = -EBUSY;
+    for (int i = 0; i < MAKE_TRIES && *claim == -EBUSY; i++) {
+        const int length = snprintf(
+            path, bytes, "%s/" CLAIM_PREFIX "%d-XXXXXX", top_folder(), (int)getpid());
+        if (length >= (int)bytes || mkdtemp(path) == NULL) {
+            *claim = length >= (int)bytes ? -ENAMETOOLONG : -errno;
+            path[0] = '\0';
+            return *claim;
+        }
+        *claim = claim_take(path);
+    }
+    if (*claim < 0) {
+        return *claim;
     }
     return chmod(path, 0755) == 0 ? 0 : -errno;
 }
@@ -49,6 +69,17 @@ static int remove_one(
 void folder_remove(const char *path)
 {
     (void)nftw(path, remove_one, DEPTH, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+static int sweep_one(const char *path)
+{
+    folder_remove(path);
+    return access(path, F_OK) == 0 ? -EBUSY : 0;
+}
+
+size_t folder_sweep(void)
+{
+    return claim_sweep(top_folder(), sweep_one);
 }
 
 int folder_read(const char *folder, const char *name, struct buffer *text)

@@ -6,8 +6,14 @@
 
 #include "base/buffer.h"
 
-/* Makes a folder below TMPDIR or /tmp that servers of other users may enter. 0 or -errno. */
-int folder_make(char *path, size_t bytes);
+/*
+ * Makes a folder below TMPDIR or /tmp that servers of other users may enter. *claim, to be closed
+ * behind folder_remove(), tells folder_sweep() that it is in use. 0 or -errno.
+ */
+int folder_make(char *path, size_t bytes, int *claim);
+
+/* Removes what benches left there that were killed, and says how many. */
+size_t folder_sweep(void);
 
 /* Removes it with all it holds; follows no links, crosses no mounts. */
 void folder_remove(const char *path);

@@ -376,6 +376,9 @@ static void end(struct trial *trial)
     if (trial->folder[0] != '\0') {
         folder_remove(trial->folder);
     }
+    if (trial->folder_claim >= 0) {
+        (void)close(trial->folder_claim);
+    }
     region_release(&trial->region);
 }
 
@@ -393,7 +396,7 @@ static void describe(struct trial *trial)
 
 static int begin(struct trial *trial)
 {
-    int rc = folder_make(trial->folder, sizeof(trial->folder));
+    int rc = folder_make(trial->folder, sizeof(trial->folder), &trial->folder_claim);
 
     if (rc != 0) {
         return error_set(
@@ -418,6 +421,8 @@ int trial_run(const struct trial_options *options, struct facts_root *root,
     struct trial trial = {.options = options,
         .recipe = recipe,
         .row = row,
+        .folder_claim = -1,
+        .box = {.claim = -1},
         .look = look,
         .root = root,
         .error = error,

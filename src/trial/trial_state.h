@@ -17,6 +17,7 @@ struct trial {
     struct error *error;
     struct region region;
     char folder[128];
+    int folder_claim; /* below 0: none */
     char log[192];
     char port[16];
     char port2[16];
