@@ -160,6 +160,12 @@ void plan_json(const struct plan_input *input, const struct plan *plan,
     put_limit(&json, plan);
     put_unsigned(&json, "max_requests", plan->max_requests);
     put_string(&json, "planned", plan_case_names[planned]);
+    if (input->processors > 0) {
+        put_unsigned(
+            &json, "processors_thousandths", (uint64_t)(input->processors * 1000 + 0.5));
+        put_string(&json, "processors_source", input->processors_source);
+    }
+    put_unsigned(&json, "workers_to_set", plan_workers_to_set(input, plan, planned));
     put_string(&json, "config", buffer_text(&config));
     put_savings(&json, input);
     json_object_end(&json);

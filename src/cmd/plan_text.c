@@ -19,6 +19,7 @@ enum {
     NOW_END = 56,
     CONFIG_INDENT = 2,
     TEXT_INDENT = 2,
+    LINE_BYTES = 320,
 };
 
 static const char *const case_titles[PLAN_CASE_COUNT] = {
@@ -136,10 +137,46 @@ static void put_cases(struct page *page, const struct plan_input *input,
     if (input->other_pools_children > 0) {
         page_at(page, TEXT_INDENT);
         page_printf(page, INK_WARN,
-            "the master may start %" PRIu64 " workers of other pools: not in this budget",
-            input->other_pools_children);
+            "the master may start %s of other pools: not in this budget",
+            quantity_count(input->other_pools_children, "worker").text);
         page_end_line(page);
     }
+}
+
+/* Memory says how many fit; how many are of use, processors and waiting say. */
+static void put_processors(struct page *page, const struct plan_input *input,
+    const struct plan *plan, enum plan_case_id planned)
+{
+    const uint64_t fit = plan->cases[planned].workers;
+    const uint64_t set = plan_workers_to_set(input, plan, planned);
+    char text[LINE_BYTES];
+
+    if (input->processors <= 0) {
+        (void)snprintf(text, sizeof(text),
+            "these numbers are what memory allows: processors were not looked at");
+    } else if (set == fit) {
+        (void)snprintf(text, sizeof(text),
+            "these numbers are what memory allows; %.3g processors %s: so many workers "
+            "compute at one time, the others wait",
+            input->processors, input->processors_source);
+    } else if (input->server == PLAN_NGINX) {
+        (void)snprintf(text, sizeof(text),
+            "memory allows more than %.3g processors %s have work for: %s set, one for "
+            "each processor",
+            input->processors, input->processors_source,
+            quantity_count(set, "worker").text);
+    } else {
+        (void)snprintf(text, sizeof(text),
+            "memory allows more than %.3g processors %s have work for: %s set, since "
+            "more "
+            "than %d a processor are of use only where each computes for less than 3 %% "
+            "of "
+            "its time",
+            input->processors, input->processors_source,
+            quantity_count(set, "worker").text, PLAN_WORKERS_PER_PROCESSOR);
+    }
+    page_at(page, TEXT_INDENT);
+    page_paragraph(page, set < fit ? INK_WARN : INK_DIM, text, TEXT_INDENT);
 }
 
 static void put_limit(
@@ -166,21 +203,38 @@ static void put_limit(
     put_line(page, "", limit->advised_bytes,
         "follows: the peak, a quarter more, whole chunks of 2 MiB");
     page_at(page, TEXT_INDENT);
-    page_printf(page, INK_DIM, "with it the worst case holds %" PRIu64 " workers",
-        limit->worst_workers);
+    page_printf(page, INK_DIM, "with it the worst case holds %s",
+        quantity_count(limit->worst_workers, "worker").text);
     page_end_line(page);
     if (limit->cliff_bytes > 0) {
         page_at(page, TEXT_INDENT);
         page_printf(page, INK_DIM,
-            "%" PRIu64
-            " chunks hold one block above 1,044,448 bytes and nothing beside it: "
-            "%s of the peak;",
-            heap->half_chunks, amount(page, limit->cliff_bytes, &size));
+            "%s %s one block above 1,044,448 bytes and nothing beside it: %s of the "
+            "peak;",
+            quantity_count(heap->half_chunks, "chunk").text,
+            quantity_form(heap->half_chunks, "holds", "hold"),
+            amount(page, limit->cliff_bytes, &size));
         page_end_line(page);
         page_at(page, TEXT_INDENT);
         page_printf(page, INK_DIM, "smaller blocks would make do with %s",
             amount(page, limit->without_cliff_bytes, &size));
         page_end_line(page);
+    }
+}
+
+/* "12 to 14 workers instead of 11", or that it is not enough for one. */
+static void put_more_workers(
+    struct page *page, const struct plan_saving *saving, uint64_t now)
+{
+    if (saving->workers_high <= now) {
+        page_put(page, INK_PLAIN, "which is not enough for one more");
+    } else if (saving->workers_low == saving->workers_high) {
+        page_printf(page, INK_PLAIN, "%s instead of %" PRIu64,
+            quantity_count(saving->workers_low, "worker").text, now);
+    } else {
+        page_printf(page, INK_PLAIN, "%" PRIu64 " to %s instead of %" PRIu64,
+            saving->workers_low, quantity_count(saving->workers_high, "worker").text,
+            now);
     }
 }
 
@@ -196,16 +250,12 @@ static void put_savings(struct page *page, const struct plan_input *input,
         const struct plan_saving *saving = &input->savings[i];
         page_at(page, TEXT_INDENT);
         page_printf(page, INK_STRONG, "%s", saving->title);
-        page_printf(page, INK_PLAIN, ": %s less in each worker (%s), %" PRIu64,
+        page_printf(page, INK_PLAIN, ": %s less in each worker (%s), ",
             quantity_range(
                 saving->low_bytes, saving->high_bytes, page->style->exact_bytes)
                 .text,
-            saving->confidence, saving->workers_low);
-        if (saving->workers_high != saving->workers_low) {
-            page_printf(page, INK_PLAIN, " to %" PRIu64, saving->workers_high);
-        }
-        page_printf(page, INK_PLAIN, " workers instead of %" PRIu64,
-            plan->cases[planned].workers);
+            saving->confidence);
+        put_more_workers(page, saving, plan->cases[planned].workers);
         page_end_line(page);
         page_at(page, TEXT_INDENT + 2);
         page_put(page, INK_DIM, saving->how);
@@ -245,6 +295,7 @@ void plan_text(const struct plan_input *input, const struct plan *plan,
     put_budget(&page, input, plan);
     put_worker(&page, input, plan);
     put_cases(&page, input, plan, planned);
+    put_processors(&page, input, plan, planned);
     put_limit(&page, input, plan);
     put_config(&page, input, plan, planned);
     put_savings(&page, input, plan, planned);

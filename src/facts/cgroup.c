@@ -234,6 +234,9 @@ static int read_cgroup(struct cgroup_reader *reader, const struct cgroup_lines *
     if (rc == 0) {
         rc = read_charges(reader, region, cgroup);
     }
+    if (rc == 0) {
+        rc = cgroup_quota_find(reader, region, cgroup);
+    }
     return rc == 0 ? read_hybrid_pressure(reader, lines->unified, cgroup) : rc;
 }
 

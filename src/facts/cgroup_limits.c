@@ -18,6 +18,8 @@
 #include "facts/cgroup_path.h"
 #include "facts/cgroup_values.h"
 
+enum { CPU_MAX_BYTES = 128 };
+
 static int keep_path(struct region *region, const char *path, char **place)
 {
     *place = region_copy_text(region, path);
@@ -114,6 +116,58 @@ static int climb(struct cgroup_reader *reader, struct region *region, char *path
         }
     } while (rc == 0 && cgroup_path_to_parent(path));
     return rc;
+}
+
+/* "150000 100000": so much time in so much, in microseconds; "max 100000": no quota. */
+static void take_quota(const char *text, struct cgroup_facts *cgroup)
+{
+    enum { SECOND_US = 1000000 };
+    struct fact *least = &cgroup->values[CGROUP_FACT_CPU_QUOTA];
+    uint64_t quota;
+    uint64_t period;
+
+    if (number_read(&text, 10, &quota) != 0 || *text++ != ' ' ||
+        number_read(&text, 10, &period) != 0 || period == 0 ||
+        quota > UINT64_MAX / SECOND_US) {
+        return;
+    }
+    quota = quota * SECOND_US / period;
+    if (least->state != FACT_OK || quota < least->value) {
+        *least = (struct fact){.value = quota, .state = FACT_OK};
+    }
+}
+
+/* The quota of any of them holds the cgroup at path, which is changed, back. */
+static int climb_for_quota(
+    struct cgroup_reader *reader, char *path, struct cgroup_facts *cgroup)
+{
+    int rc;
+
+    do {
+        const int fd = cgroup_open_version(reader, CGROUP_VERSION_2, path);
+        if (fd < 0) {
+            return fd == -ENOMEM ? fd : 0;
+        }
+        rc =
+            facts_read_file(reader->root, fd, "cpu.max", CPU_MAX_BYTES, &reader->scratch);
+        close(fd);
+        if (rc == 0) {
+            take_quota(buffer_text(&reader->scratch), cgroup);
+        }
+    } while (rc != -ENOMEM && cgroup_path_to_parent(path));
+    return rc == -ENOMEM ? rc : 0;
+}
+
+int cgroup_quota_find(
+    struct cgroup_reader *reader, struct region *region, struct cgroup_facts *cgroup)
+{
+    char *path;
+
+    if (cgroup->version != CGROUP_VERSION_2) {
+        return 0;
+    }
+    path = region_copy_text(region, cgroup->path);
+    return path == NULL ? -ENOMEM : climb_for_quota(reader, path, cgroup);
 }
 
 int cgroup_limits_find(struct cgroup_reader *reader, int charged_fd,

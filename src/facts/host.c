@@ -19,6 +19,7 @@
 
 #include "base/number.h"
 #include "base/slice.h"
+#include "facts/cpu_list.h"
 #include "facts/fact_line.h"
 #include "facts/kernel_config.h"
 #include "facts/pressure.h"
@@ -102,31 +103,6 @@ static int read_meminfo(struct reader *reader)
     return 0;
 }
 
-/* How many CPUs a list like "0-3,8" names; 0 when it is none. */
-static uint64_t count_cpus(struct slice list)
-{
-    struct slice piece;
-    uint64_t count = 0;
-
-    while (slice_next(&list, ',', &piece)) {
-        const char *at = piece.text;
-        uint64_t first;
-        uint64_t last;
-        if (number_read(&at, 10, &first) != 0) {
-            return 0;
-        }
-        last = first;
-        if (*at == '-') {
-            at++;
-            if (number_read(&at, 10, &last) != 0 || last < first) {
-                return 0;
-            }
-        }
-        count = number_add(count, number_add(last - first, 1));
-    }
-    return count;
-}
-
 static int read_cpus(struct reader *reader)
 {
     struct fact *cpus = &reader->host->values[HOST_FACT_CPUS_ONLINE];
@@ -134,7 +110,7 @@ static int read_cpus(struct reader *reader)
 
     cpus->state = (enum fact_state)facts_state_of(rc);
     if (rc == 0) {
-        cpus->value = count_cpus(text_of(reader));
+        cpus->value = cpu_list_count(text_of(reader));
         cpus->state = cpus->value > 0 ? FACT_OK : FACT_MALFORMED;
     }
     return rc == -ENOMEM ? rc : 0;

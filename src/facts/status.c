@@ -10,8 +10,12 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "facts/cpu_list.h"
 #include "facts/fact_line.h"
 #include "facts/text_line.h"
+
+/* The one key of the table whose value is a list and not a number. */
+static const char cpus_key[] = "Cpus_allowed_list:";
 
 static const char *value_of(const char *line, const char *key)
 {
@@ -64,6 +68,11 @@ static void parse_identity(
         process->namespace_pid = last_id(value);
     } else if ((value = value_of(line, "Tgid:")) != NULL) {
         *group_pid = read_id(value);
+    } else if ((value = value_of(line, cpus_key)) != NULL) {
+        const uint64_t cpus =
+            cpu_list_count((struct slice){.text = value, .bytes = strlen(value)});
+        process->values[PROCESS_FACT_CPUS_ALLOWED] =
+            (struct fact){.value = cpus, .state = cpus > 0 ? FACT_OK : FACT_MALFORMED};
     } else if ((value = value_of(line, "Kthread:")) != NULL && *value == '1') {
         process->kernel_thread = true;
     }
@@ -78,7 +87,8 @@ void status_parse(
     *group_pid = 0;
     while ((line = text_line_next(&text, end)) != NULL) {
         if (!fact_line_store(process_fact_table, PROCESS_FACT_COUNT, "status", line,
-                process->values)) {
+                process->values) ||
+            strncmp(line, cpus_key, sizeof(cpus_key) - 1) == 0) {
             parse_identity(line, process, group_pid);
         }
     }

@@ -163,7 +163,7 @@ static void put_server(const struct plan_input *input, const struct plan *plan,
 void plan_config(const struct plan_input *input, const struct plan *plan,
     enum plan_case_id planned, struct buffer *buffer)
 {
-    const uint64_t workers = plan->cases[planned].workers;
+    const uint64_t workers = plan_workers_to_set(input, plan, planned);
 
     if (workers == 0) {
         buffer_append_text(buffer, "# not one worker fits: nothing to set\n");

@@ -365,6 +365,40 @@ static void set_fixed(const struct snapshot *snapshot, const struct plan_wishes 
     plan_add_reserve(input, wishes->reserve_percent);
 }
 
+/* What is least of: CPUs online, affinity and cpuset of the workers, quota of the cgroup. */
+static void set_processors(const struct snapshot *snapshot, const struct workers *workers,
+    struct plan_input *input)
+{
+    const struct facts *facts = snapshot->facts;
+    const struct fact *online = &facts->host.values[HOST_FACT_CPUS_ONLINE];
+    uint64_t allowed = 0;
+
+    for (size_t i = 0; i < workers->count; i++) {
+        const struct fact *cpus =
+            &facts->processes[workers->indices[i]].values[PROCESS_FACT_CPUS_ALLOWED];
+        if (fact_is_known(cpus) && cpus->value > allowed) {
+            allowed = cpus->value;
+        }
+    }
+    if (fact_is_known(online)) {
+        input->processors = (double)online->value;
+        input->processors_source = "online";
+    }
+    if (allowed > 0 && (input->processors <= 0 || (double)allowed < input->processors)) {
+        input->processors = (double)allowed;
+        input->processors_source = "that the workers may run on";
+    }
+    if (facts->target_cgroup >= 0 && (size_t)facts->target_cgroup < facts->cgroup_count) {
+        const struct fact *quota =
+            &facts->cgroups[facts->target_cgroup].values[CGROUP_FACT_CPU_QUOTA];
+        const double share = fact_is_known(quota) ? (double)quota->value / 1e6 : 0;
+        if (share > 0 && (input->processors <= 0 || share < input->processors)) {
+            input->processors = share;
+            input->processors_source = "by the quota of the cgroup";
+        }
+    }
+}
+
 int pool_plan_input(struct region *region, const struct snapshot *snapshot,
     const struct plan_wishes *wishes, struct plan_input *input)
 {
@@ -405,6 +439,7 @@ int pool_plan_input(struct region *region, const struct snapshot *snapshot,
         input->heap.limit_bytes =
             (struct fact){.value = wishes->memory_limit_bytes, .state = FACT_OK};
     }
+    set_processors(snapshot, &workers, input);
     set_limit(snapshot, wishes, input);
     set_fixed(snapshot, wishes, &sums, input);
     return 0;

@@ -75,6 +75,23 @@ static void the_innermost_namespace_gives_the_own_pid(void **state)
     assert_true(process.kernel_thread);
 }
 
+static void cpus_are_counted_from_their_list(void **state)
+{
+    struct process_facts process;
+    int32_t group_pid;
+
+    (void)state;
+    parse_text("Cpus_allowed:\tf,00000103\nCpus_allowed_list:\t0-1,8,32-35\n", &process,
+        &group_pid);
+    assert_int_equal(value(&process, PROCESS_FACT_CPUS_ALLOWED), 7);
+    parse_text("Cpus_allowed_list:\t5\n", &process, &group_pid);
+    assert_int_equal(value(&process, PROCESS_FACT_CPUS_ALLOWED), 1);
+    parse_text("Cpus_allowed_list:\t3-1\n", &process, &group_pid);
+    assert_int_equal(process.values[PROCESS_FACT_CPUS_ALLOWED].state, FACT_MALFORMED);
+    parse_text("Cpus_allowed_list:\t\n", &process, &group_pid);
+    assert_int_equal(process.values[PROCESS_FACT_CPUS_ALLOWED].state, FACT_MALFORMED);
+}
+
 static void numbers_that_are_none_are_malformed_not_zero(void **state)
 {
     static const char *const wrong[] = {"VmRSS:\n", "VmRSS:\t-5 kB\n", "VmRSS:\tx kB\n",
@@ -194,6 +211,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(status_of_the_odd_process),
         cmocka_unit_test(the_innermost_namespace_gives_the_own_pid),
+        cmocka_unit_test(cpus_are_counted_from_their_list),
         cmocka_unit_test(numbers_that_are_none_are_malformed_not_zero),
         cmocka_unit_test(keys_are_compared_whole),
         cmocka_unit_test(soft_limits_are_read_and_unlimited_is_absent),

@@ -104,6 +104,23 @@ static void the_allocator_only_when_it_matters(void **state)
     has("glibc.malloc.tcache_count");
 }
 
+static void processors_bound_what_memory_would_allow(void **state)
+{
+    (void)state;
+    plan.cases[PLAN_P95].workers = 5000;
+    input.processors = 1.5;
+    has("pm.max_children = 64\n");
+    input.workers_now = 100; /* what runs is not taken back for that reason */
+    has("pm.max_children = 100\n");
+    input.workers_allowed = 120;
+    has("pm.max_children = 120\n");
+    input.workers_now = input.workers_allowed = 0;
+    input.server = PLAN_NGINX;
+    has("worker_processes 2;\n");
+    plan.cases[PLAN_P95].workers = 1;
+    has("worker_processes 1;\n");
+}
+
 static void nothing_fits(void **state)
 {
     (void)state;
@@ -121,6 +138,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(swoole_gunicorn_and_others, setup, teardown),
         cmocka_unit_test_setup_teardown(
             the_allocator_only_when_it_matters, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            processors_bound_what_memory_would_allow, setup, teardown),
         cmocka_unit_test_setup_teardown(nothing_fits, setup, teardown),
     };
 

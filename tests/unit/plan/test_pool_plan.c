@@ -205,12 +205,40 @@ static void without_private_memory_there_is_no_plan(void **state)
     snapshot_release(&fixture->snapshot);
 }
 
+static void processors_are_the_least_of_what_is_there_and_allowed(void **state)
+{
+    struct fixture *fixture = *state;
+    struct facts *facts = &fixture->facts;
+
+    make(fixture);
+    assert_true(fixture->input.processors <= 0);
+    facts->host.values[HOST_FACT_CPUS_ONLINE] = fact_ok(8);
+    make(fixture);
+    assert_true(fixture->input.processors > 7.9 && fixture->input.processors < 8.1);
+    assert_string_equal(fixture->input.processors_source, "online");
+    for (size_t i = 0; i < facts->process_count; i++) {
+        /* the master's do not count */
+        facts->processes[i].values[PROCESS_FACT_CPUS_ALLOWED] =
+            fact_ok(facts->processes[i].pid == MASTER ? 8 : 3);
+    }
+    make(fixture);
+    assert_true(fixture->input.processors > 2.9 && fixture->input.processors < 3.1);
+    assert_string_equal(fixture->input.processors_source, "that the workers may run on");
+    builder_cgroup(facts, 2)->values[CGROUP_FACT_CPU_QUOTA] = fact_ok(1500000);
+    facts->target_cgroup = 0;
+    make(fixture);
+    assert_true(fixture->input.processors > 1.4 && fixture->input.processors < 1.6);
+    assert_string_equal(fixture->input.processors_source, "by the quota of the cgroup");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(
             workers_are_leaves_and_the_rest_is_there_once, setup, teardown),
         cmocka_unit_test_setup_teardown(wishes_come_first, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            processors_are_the_least_of_what_is_there_and_allowed, setup, teardown),
         cmocka_unit_test_setup_teardown(heaps_tell_limit_and_peak, setup, teardown),
         cmocka_unit_test_setup_teardown(
             without_private_memory_there_is_no_plan, setup, teardown),
