@@ -176,6 +176,19 @@ bool account_is_partial(const struct facts *facts)
     return false;
 }
 
+bool account_lacks_only_frames(const struct facts *facts)
+{
+    for (size_t i = 0; i < facts->gap_count; i++) {
+        const struct gap *gap = &facts->gaps[i];
+        const bool frames = gap->state == FACT_DENIED && strcmp(gap->fact, "frames") == 0;
+
+        if (gap->state != FACT_ABSENT && !frames) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool account_has_finding(const struct finding_list *list, int fail_on)
 {
     for (size_t i = 0; fail_on >= 0 && i < list->count; i++) {

@@ -39,6 +39,12 @@ bool account_is_denied(const struct facts *facts);
 /* Facts that exist are missing. */
 bool account_is_partial(const struct facts *facts);
 
+/*
+ * Nothing is missing, or frame numbers alone, which the kernel shows to CAP_SYS_ADMIN only: what
+ * runs without that on purpose never has them, of any target.
+ */
+bool account_lacks_only_frames(const struct facts *facts);
+
 /* A finding is at or above fail_on; never when that is -1. */
 bool account_has_finding(const struct finding_list *list, int fail_on);
 

@@ -115,7 +115,7 @@ static void keep_numbers(const struct account *account, struct watch_look *look)
     keep_sizing(&account->snapshot, &look->sizing);
     look->processes = facts->process_count;
     look->denied = account_is_denied(facts);
-    look->complete = !account_is_partial(facts);
+    look->complete = account_lacks_only_frames(facts);
 }
 
 static int keep(struct account *account, bool full, struct watch_look *look)

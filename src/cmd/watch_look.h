@@ -17,12 +17,12 @@
  */
 struct watch_look {
     atomic_uint references;
-    uint64_t taken_ns;                /* monotonic, when the reading began */
-    uint64_t wall_ns;                 /* how long reading and judging took */
-    uint64_t cpu_ns;                  /* of it, processor time of ours */
-    size_t processes;                 /* members that were read */
-    bool denied;                      /* the mappings of no member could be read */
-    bool complete;                    /* no fact is denied, gone, stale or malformed */
+    uint64_t taken_ns; /* monotonic, when the reading began */
+    uint64_t wall_ns;  /* how long reading and judging took */
+    uint64_t cpu_ns;   /* of it, processor time of ours */
+    size_t processes;  /* members that were read */
+    bool denied;       /* the mappings of no member could be read */
+    bool complete;     /* no fact is denied, gone, stale or malformed, frames apart */
     struct layer layers[LAYER_COUNT]; /* without parts and sources */
     struct glibc_total glibc;
     struct metrics_sizing sizing;

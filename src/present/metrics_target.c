@@ -309,7 +309,7 @@ static void write_completeness(
     struct metrics_family *family, const struct metrics_page *page)
 {
     metrics_family_begin(family, METRICS_GAUGE, "",
-        "1 when no fact of the target is missing, 0 when some are.",
+        "1 when no fact of the target is missing, frame numbers apart; 0 when some are.",
         "strata_target_complete");
     for (size_t i = 0; i < page->target_count; i++) {
         struct target_sample labelled;

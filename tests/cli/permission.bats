@@ -49,3 +49,27 @@ teardown_file() {
     expect 3 as_other "$open_folder/strata" explain "$open_folder/shared/secret.strata"
     has "$errors" "secret.strata"
 }
+
+# as_unit COMMAND...: with what the unit of dist/systemd gives
+as_unit() {
+    if [ "$(id -u)" -eq 0 ]; then
+        setpriv --reuid=65534 --regid=65534 --clear-groups \
+            --inh-caps=-all,+sys_ptrace,+dac_read_search --ambient-caps=-all,+sys_ptrace,+dac_read_search \
+            --bounding-set=-all,+sys_ptrace,+dac_read_search "$@"
+    else
+        "$@"
+    fi
+}
+
+# Frame numbers are the one thing that the unit never has.
+@test "with the capabilities of the unit a target is complete" {
+    start_quiet
+    expect 0 as_unit "$open_folder/strata" export --once --most 1000 --per-pid
+    complete=$(sed -n "s/^strata_target_complete{name=\"sleep\".*pid=\"$pid\".*} //p" stdout)
+    [ "$complete" = 1 ]
+    # Without the right to look inside it is not.
+    if [ "$(id -u)" -eq 0 ]; then
+        as_other "$open_folder/strata" export --once --most 1000 --per-pid >other || true
+        lacks "$(grep "pid=\"$pid\"" other | grep '^strata_target_complete')" "} 1"
+    fi
+}
