@@ -66,11 +66,35 @@ struct quantity quantity_mib(uint64_t bytes, bool exact)
     return out;
 }
 
+static uint64_t magnitude_of(int64_t bytes)
+{
+    return bytes < 0 ? -(uint64_t)bytes : (uint64_t)bytes;
+}
+
 struct quantity quantity_signed_bytes(int64_t bytes, bool exact)
 {
-    uint64_t magnitude = bytes < 0 ? -(uint64_t)bytes : (uint64_t)bytes;
+    return with_sign(bytes < 0 ? "-" : "+", magnitude_of(bytes), exact);
+}
 
-    return with_sign(bytes < 0 ? "-" : "+", magnitude, exact);
+/* Tenths of a MiB, rounded as printf does: half a tenth goes to the even one. */
+static int64_t shown_tenths(int64_t bytes)
+{
+    enum { MIB_BITS = 20 };
+    const uint64_t half = UINT64_C(1) << (MIB_BITS - 1);
+    const uint64_t product = magnitude_of(bytes) * 10;
+    const uint64_t rest = product & (2 * half - 1);
+    uint64_t tenths = product >> MIB_BITS;
+
+    tenths += rest > half || (rest == half && tenths % 2 == 1) ? 1 : 0;
+    return bytes < 0 ? -(int64_t)tenths : (int64_t)tenths;
+}
+
+int64_t quantity_gap(int64_t before, int64_t after, bool exact)
+{
+    if (exact || is_gib(magnitude_of(before)) || is_gib(magnitude_of(after))) {
+        return after - before;
+    }
+    return (shown_tenths(after) - shown_tenths(before)) * (INT64_C(1) << 20) / 10;
 }
 
 struct quantity quantity_range(uint64_t low_bytes, uint64_t high_bytes, bool exact)

@@ -24,6 +24,13 @@ struct quantity quantity_mib(uint64_t bytes, bool exact);
 /* With a sign, also for zero: "+351.6 MiB", "-0.3 MiB", "+0.0 MiB". */
 struct quantity quantity_signed_bytes(int64_t bytes, bool exact);
 
+/*
+ * after - before, as a reader would subtract the two texts: of amounts that are shown in MiB
+ * the shown ones are subtracted, so that the column adds up. With exact, or from 1 GiB
+ * on, where a tenth is much, the bytes.
+ */
+int64_t quantity_gap(int64_t before, int64_t after, bool exact);
+
 /* "330.0-370.0 MiB"; one number when both ends read the same. */
 struct quantity quantity_range(uint64_t low_bytes, uint64_t high_bytes, bool exact);
 

@@ -67,7 +67,7 @@ static const char *summary_of(
     struct finding_list *list, const struct mysql_view *view, enum lack lack)
 {
     const struct mysql_facts *mysql = view->facts;
-    const uint64_t own = mysql_value(mysql, MYSQL_FACT_SCHEMA_OWN);
+    const uint64_t own = view->schema_bytes;
 
     switch (lack) {
     case LACK_OFF:
@@ -157,7 +157,9 @@ int rule_mysql_coverage(const struct snapshot *snapshot, struct finding_list *li
         &finding, "negative_rows", &mysql.facts->values[MYSQL_FACT_NEGATIVE_ROWS]);
     finding_add_fact(
         &finding, "negative", &mysql.facts->values[MYSQL_FACT_INSTRUMENTED_NEGATIVE]);
-    finding_add_fact(&finding, "own", &mysql.facts->values[MYSQL_FACT_SCHEMA_OWN]);
+    if (fact_is_known(&mysql.facts->values[MYSQL_FACT_SCHEMA_OWN])) {
+        finding_add_bytes(&finding, "own", mysql.schema_bytes);
+    }
     if (mysql.in_use_known) {
         finding_add_count(&finding, "coverage_percent", mysql.coverage_percent);
         finding_add_bytes(&finding, "in_use", mysql.in_use_bytes);
@@ -192,7 +194,7 @@ int rule_mysql_schema_memory(const struct snapshot *snapshot, struct finding_lis
         return 0;
     }
     const struct mysql_facts *mysql = view->facts->mysql;
-    const uint64_t own = mysql_value(mysql, MYSQL_FACT_SCHEMA_OWN);
+    const uint64_t own = mysql_view_of(view).schema_bytes;
     const uint64_t text = longest_text(mysql);
     const bool long_texts = text > DEFAULT_TEXT_BYTES;
 

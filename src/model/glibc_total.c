@@ -48,6 +48,7 @@ static void add_arena(struct glibc_total *total, const struct glibc_arena *arena
     }
     total->held_bytes = number_add(total->held_bytes, arena->held_bytes);
     total->in_use_bytes = number_add(total->in_use_bytes, arena->in_use_bytes);
+    total->in_use_bytes = number_add(total->in_use_bytes, arena->overhead_bytes);
     total->free_bytes = number_add(total->free_bytes, arena->free_bytes);
     total->free_bytes = number_add(total->free_bytes, arena->fast_bytes);
     total->free_bytes = number_add(total->free_bytes, arena->top_bytes);

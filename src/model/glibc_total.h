@@ -10,7 +10,8 @@
  * Sums over the arenas that could be read; arenas_unread says how many could not, so a
  * total with arenas_unread > 0 is a lower bound. held and in_use include the blocks that
  * malloc took by mmap, as mallinfo2's arena + hblkhd and uordblks + hblkhd do. free
- * holds fast bins and tops too (fordblks).
+ * holds fast bins and tops too (fordblks). What is not free is in use, arena headers and fence
+ * posts included, so held is in_use + free.
  */
 struct glibc_total {
     uint64_t arenas;

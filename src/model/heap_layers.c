@@ -3,7 +3,7 @@
  *
  * held          = sum of system_mem over the arenas + blocks that got a mapping each
  * in use        = chunks handed out, headers included, as mallinfo2(3) counts them
- *                 (uordblks + hblkhd); what threads keep in their caches is a part of it
+ *                 (uordblks + hblkhd), with the headers of arenas and heaps; what threads keep in their caches is a part of it
  * free resident = whole resident pages in free chunks and in the tops of the arenas
  * never touched = held, and not resident: address space without a frame behind it
  *
@@ -48,7 +48,8 @@ static void add_arena(struct heap_amounts *amounts, const struct glibc_arena *ar
     sums->plus_minus_bytes = number_add(sums->plus_minus_bytes, arena->plus_minus_bytes);
     amounts_add(&amounts->held, held_kind, arena->held_bytes);
     amounts_add(&amounts->in_use, PART_GLIBC_IN_USE,
-        number_subtract(arena->in_use_bytes, arena->cached_bytes));
+        number_add(arena->overhead_bytes,
+            number_subtract(arena->in_use_bytes, arena->cached_bytes)));
     amounts_add(&amounts->in_use, PART_GLIBC_CACHED,
         arena->cached_bytes < arena->in_use_bytes ? arena->cached_bytes
                                                   : arena->in_use_bytes);

@@ -105,7 +105,10 @@ static enum part_kind kind_of(const char *event)
     return PART_MYSQL_OTHER;
 }
 
-/* The instruments by part. What rows below zero take off is taken from the rest first. */
+/*
+ * The instruments by part. A row below zero takes off its own part; what that does not hold
+ * is taken from the rest first.
+ */
 static void add_events(const struct mysql_facts *mysql, struct amounts *tracked)
 {
     static const enum part_kind givers[] = {
@@ -116,6 +119,13 @@ static void add_events(const struct mysql_facts *mysql, struct amounts *tracked)
         const struct mysql_event *event = &mysql->events[i];
         if (event->bytes > 0) {
             amounts_add(tracked, kind_of(event->name), (uint64_t)event->bytes);
+        }
+    }
+    for (size_t i = 0; i < mysql->event_count; i++) {
+        const struct mysql_event *event = &mysql->events[i];
+        if (event->bytes < 0) {
+            negative -= amounts_take(tracked, kind_of(event->name),
+                number_smaller(negative, -(uint64_t)event->bytes));
         }
     }
     for (size_t i = 0; i < sizeof(givers) / sizeof(givers[0]); i++) {
@@ -239,6 +249,10 @@ struct mysql_view mysql_view_of(const struct process_view *view)
     out.source = source_of(mysql);
     add_tracked(mysql, out.source, &tracked);
     out.tracked_bytes = amounts_total(&tracked);
+    out.schema_bytes = mysql->event_count > 0 && out.source != MYSQL_SOURCE_NONE &&
+                               out.source != MYSQL_SOURCE_COUNTER
+                           ? tracked.bytes[PART_MYSQL_SCHEMA]
+                           : value_of(mysql, MYSQL_FACT_SCHEMA_OWN);
     out.outside_bytes = outside_of(process, mysql, &tracked);
     out.inside_bytes = number_subtract(out.tracked_bytes, out.outside_bytes);
     if (out.source == MYSQL_SOURCE_SCHEMA || out.source == MYSQL_SOURCE_BOTH) {

@@ -29,6 +29,7 @@ struct mysql_view {
     uint64_t tracked_bytes;
     uint64_t outside_bytes; /* of tracked: mapped beside malloc */
     uint64_t inside_bytes;  /* of tracked: the rest */
+    uint64_t schema_bytes;  /* Performance Schema itself, as its instruments count it */
     uint64_t header_bytes;  /* malloc's headers and rounding on the counted blocks */
     bool in_use_known;
     uint64_t in_use_bytes; /* malloc's blocks */

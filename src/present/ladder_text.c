@@ -4,7 +4,8 @@
  *
  * A layer without a number is a line with "-" and the reason. A gap is only shown
  * between two known layers; its sign is always printed, since layers may cross (held but
- * never touched memory makes resident smaller than held).
+ * never touched memory makes resident smaller than held). Each amount is rounded by itself,
+ * and a gap is the difference of the two that are shown.
  */
 #include "present/ladder_text.h"
 
@@ -128,8 +129,10 @@ static void name_resident_gap(
         (void)snprintf(text, GAP_BYTES, "outside the allocator: code, files, stacks");
         return;
     }
-    int64_t outside =
-        layers[LAYER_RESIDENT].bytes - layers[LAYER_HELD].bytes + untouched->bytes;
+    const bool exact = page->style->exact_bytes;
+    const int64_t gap =
+        quantity_gap(layers[LAYER_HELD].bytes, layers[LAYER_RESIDENT].bytes, exact);
+    const int64_t outside = quantity_gap(-untouched->bytes, gap, exact);
     (void)snprintf(text, GAP_BYTES, "outside the allocator %s, never touched %s",
         signed_amount(page, outside).text, signed_amount(page, -untouched->bytes).text);
 }
@@ -167,7 +170,8 @@ static const char *charged_gap_name(const struct snapshot *snapshot)
 static void gap_row(struct page *page, const struct snapshot *snapshot,
     enum layer_id upper, enum layer_id lower)
 {
-    int64_t gap = snapshot->layers[lower].bytes - snapshot->layers[upper].bytes;
+    const int64_t gap = quantity_gap(snapshot->layers[upper].bytes,
+        snapshot->layers[lower].bytes, page->style->exact_bytes);
     int indent = page_text_column(page) + GAP_INDENT;
     char text[GAP_BYTES];
 

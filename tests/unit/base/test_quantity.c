@@ -94,6 +94,23 @@ static void a_count_of_one_is_singular(void **state)
     assert_string_equal(quantity_form(0, "was", "were"), "were");
 }
 
+static void a_gap_is_what_the_texts_differ_by(void **state)
+{
+    const int64_t tenth = 1048576 / 10;
+
+    (void)state;
+    /* 10.04, 20.16 and their difference of 10.12 MiB: shown as 10.0, 20.2 and +10.2 */
+    assert_string_equal(
+        quantity_signed_bytes(quantity_gap(10527703, 21139292, false), false).text,
+        "+10.2 MiB");
+    assert_string_equal(
+        quantity_signed_bytes(quantity_gap(21139292, 10527703, false), false).text,
+        "-10.2 MiB");
+    assert_true(quantity_gap(10527703, 21139292, true) == 21139292 - 10527703);
+    assert_true(quantity_gap(tenth / 3, tenth / 4, false) == 0);
+    assert_true(quantity_gap(7, INT64_C(1) << 30, false) == (INT64_C(1) << 30) - 7);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -105,6 +122,7 @@ int main(void)
         cmocka_unit_test(writes_dates_of_leap_years_and_before_1970),
         cmocka_unit_test(has_no_share_of_nothing),
         cmocka_unit_test(a_count_of_one_is_singular),
+        cmocka_unit_test(a_gap_is_what_the_texts_differ_by),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
