@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/quantity.h"
+#include "model/host_group.h"
 #include "present/safe_text.h"
 
 enum { HEADER_INDENT = 2, ITEM_BYTES = 192, CONTAINER_ID_SHOWN = 12 };
@@ -57,12 +58,28 @@ static void item(struct page *page, const char *text)
     page_put(page, INK_PLAIN, text);
 }
 
+/* Those with the title of a worker of php-fpm: the master of the pool is none. */
+static size_t workers_of_pool(const struct facts *facts)
+{
+    size_t workers = 0;
+
+    for (size_t i = 0; i < facts->process_count; i++) {
+        workers += process_pool_name(&facts->processes[i]) != NULL;
+    }
+    return facts->target_kind == TARGET_POOL ? workers : 0;
+}
+
 static void identity_items(struct page *page, const struct facts *facts)
 {
+    const size_t workers = workers_of_pool(facts);
     char text[ITEM_BYTES];
 
     if (facts->process_count == 1) {
         (void)snprintf(text, sizeof(text), "pid %" PRId32, facts->processes[0].pid);
+    } else if (workers > 0 && workers + 1 == facts->process_count) {
+        (void)snprintf(text, sizeof(text), "pool of %s and %s",
+            quantity_count(workers, "worker").text,
+            quantity_form(workers, "its master", "their master"));
     } else {
         (void)snprintf(text, sizeof(text), "%s of %s",
             facts->target_kind == TARGET_PROCESS ? "group"

@@ -8,6 +8,7 @@
 
 #include "present/header_text.h"
 #include "present/json_parts.h"
+#include "present/overview_table.h"
 
 enum { OVERVIEW_SCHEMA = 1, INDENT = 2 };
 
@@ -25,8 +26,13 @@ static void write_findings(struct json_writer *json, const struct finding_list *
     json_array_end(json);
 }
 
-static void write_row(struct json_writer *json, const struct overview_row *row)
+static const char *const bill_names[] = {
+    [BILL_OWN] = "own", [BILL_SHARED] = "shared", [BILL_HOST] = "host"};
+
+static void write_row(
+    struct json_writer *json, const struct overview *overview, size_t index)
 {
+    const struct overview_row *row = &overview->rows[index];
     const struct facts *facts = row->snapshot.facts;
     const struct layer *layers = row->snapshot.layers;
     const struct json_number numbers[] = {
@@ -49,6 +55,7 @@ static void write_row(struct json_writer *json, const struct overview_row *row)
     }
     json_array_end(json);
     json_numbers(json, numbers, sizeof(numbers) / sizeof(numbers[0]));
+    json_text(json, "charged_bill", bill_names[overview_bill_of(overview, index)]);
     write_findings(json, &row->list);
     json_object_end(json);
 }
@@ -77,7 +84,7 @@ void present_overview_json(const struct overview *overview, struct buffer *buffe
     json_key(&json, "rows");
     json_array_begin(&json);
     for (size_t i = 0; i < overview->count; i++) {
-        write_row(&json, &overview->rows[i]);
+        write_row(&json, overview, i);
     }
     json_array_end(&json);
     json_gaps_and_cost(&json, overview->host);

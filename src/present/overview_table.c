@@ -45,7 +45,7 @@ enum { EXPENDABLE_COUNT = sizeof(expendable) / sizeof(expendable[0]) };
 
 /* ---- lines */
 
-static enum overview_bill bill_of(const struct overview *overview, size_t index)
+enum overview_bill overview_bill_of(const struct overview *overview, size_t index)
 {
     const struct facts *facts = overview->rows[index].snapshot.facts;
     const int32_t cgroup = facts->target_cgroup;
@@ -74,7 +74,7 @@ void overview_lines_fill(const struct overview *overview, struct overview_line *
             .row = i,
             .pid = facts->process_count > 0 ? facts->processes[0].pid : 0,
             .processes = facts->process_count,
-            .bill = bill_of(overview, i),
+            .bill = overview_bill_of(overview, i),
             .layers = row->snapshot.layers,
             .list = &row->list};
     }

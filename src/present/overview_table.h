@@ -27,6 +27,9 @@ struct overview_line {
     const struct finding_list *list; /* NULL: none */
 };
 
+/* index: of a row; the order of the rows must be that of overview_sort(). */
+enum overview_bill overview_bill_of(const struct overview *overview, size_t index);
+
 /* The rows as lines, in the same order, which must be that of overview_sort(). */
 void overview_lines_fill(const struct overview *overview, struct overview_line *lines);
 

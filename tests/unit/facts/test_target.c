@@ -135,7 +135,7 @@ static void units_containers_and_paths_are_cgroups(void **state)
     assert_int_equal(find(test, "3f2a9c"), 0);
     assert_int_equal(test->target.kind, TARGET_CGROUP);
     assert_int_equal(test->target.count, 2);
-    assert_refused(test, "3f2a9", -EEXIST, "several cgroups match: '/docker/3f2a9");
+    assert_refused(test, "3f2a9", -EEXIST, "several cgroups match\n  /docker/3f2a9");
     assert_refused(test, "idle.service", -ENOENT, "no process is in it");
     assert_refused(test, "/system.slice/none.service", -ENOENT, "none.service");
 }
