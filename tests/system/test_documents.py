@@ -15,6 +15,8 @@ import tempfile
 import time
 import unittest
 
+import tool
+
 ROOT = os.environ["STRATA_ROOT"]
 STRATA = os.environ["STRATA_PROGRAM"]
 
@@ -41,10 +43,8 @@ class Documents(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.mkdtemp(prefix="strata-documents-")
-        cls.target = subprocess.Popen(["python3", "-c", "import time; print(1, flush=True); time.sleep(500)"],
-                                      stdout=subprocess.PIPE)
-        cls.target.stdout.readline()
-        cls.pid = str(cls.target.pid)
+        cls.target = tool.PythonTarget()
+        cls.pid = cls.target.pid
         cls.capture = os.path.join(cls.folder, "a.strata")
         cls.recording = os.path.join(cls.folder, "a.db")
         subprocess.run([STRATA, "capture", cls.pid, "-o", cls.capture], check=False, timeout=240, capture_output=True)
@@ -53,9 +53,7 @@ class Documents(unittest.TestCase):
 
     @classmethod
     def tearDownClass(cls):
-        cls.target.kill()
-        cls.target.wait()
-        cls.target.stdout.close()
+        cls.target.end()
         shutil.rmtree(cls.folder)
 
     def here(self, words):

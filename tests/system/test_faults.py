@@ -8,6 +8,8 @@ import tempfile
 import time
 import unittest
 
+import tool
+
 STRATA = os.environ["STRATA_PROGRAM"]
 SHIM = os.path.join(os.environ["STRATA_TARGETS"], "libfault_calls.so")
 EIO, ENOMEM, EMFILE, ENOSPC, ESRCH = 5, 12, 24, 28, 3
@@ -37,19 +39,15 @@ class Faults(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.mkdtemp(prefix="strata-faults-")
-        script = "import time; x = [bytearray(1000) for _ in range(2000)]; print('ready', flush=True); time.sleep(500)"
-        cls.target = subprocess.Popen(["python3", "-c", script], stdout=subprocess.PIPE, text=True)
-        assert cls.target.stdout.readline() == "ready\n"
-        cls.pid = str(cls.target.pid)
+        cls.target = tool.PythonTarget("x = [bytearray(1000) for _ in range(2000)]")
+        cls.pid = cls.target.pid
         time.sleep(0.1)
         cls.capture = os.path.join(cls.folder, "good.strata")
         subprocess.run([STRATA, "capture", cls.pid, "-o", cls.capture], check=False, timeout=240)
 
     @classmethod
     def tearDownClass(cls):
-        cls.target.kill()
-        cls.target.wait()
-        cls.target.stdout.close()
+        cls.target.end()
         shutil.rmtree(cls.folder)
 
     def run_one(self, command, kind, number, error):

@@ -52,6 +52,23 @@ def run_in_time(*words, **options):
     return done
 
 
+class PythonTarget:
+    """A python that runs script and then sleeps, to be looked at; it has said so when this returns."""
+
+    def __init__(self, script=""):
+        self.process = subprocess.Popen(["python3", "-c", f"{script}\nimport time; print('ready', flush=True); time.sleep(500)"],
+                                        stdout=subprocess.PIPE, text=True)
+        if self.process.stdout.readline() != "ready\n":
+            self.end()
+            raise AssertionError("the python to be looked at did not start")
+        self.pid = str(self.process.pid)
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+
 def limit_memory(mebibytes):
     """For preexec_fn: strata gets so much address space and no more."""
     def limit():

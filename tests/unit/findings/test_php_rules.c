@@ -57,15 +57,6 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    struct fixture *fixture = *state;
-
-    judged_release(&fixture->judged);
-    free(fixture);
-    return 0;
-}
-
 static void the_limit_is_compared_with_real_and_not_with_used(void **state)
 {
     struct fixture *fixture = *state;
@@ -201,7 +192,7 @@ static void the_status_page_is_set_beside_the_heap(void **state)
     assert_silent(&fixture->judged, "fpm-status-memory");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, judged_teardown)
 
 int main(void)
 {

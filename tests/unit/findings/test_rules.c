@@ -27,15 +27,6 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    struct fixture *fixture = *state;
-
-    judged_release(&fixture->judged);
-    free(fixture);
-    return 0;
-}
-
 static void assert_range(const struct finding *finding, uint64_t low, uint64_t high)
 {
     assert_non_null(finding);
@@ -600,7 +591,7 @@ static void every_row_of_the_table_is_complete(void **state)
     assert_null(rule_find("no-such-rule"));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, judged_teardown)
 
 static void stalls_need_a_bound_and_a_wait(void **state)
 {
@@ -631,7 +622,8 @@ static void stalls_need_a_bound_and_a_wait(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(stalls_need_a_bound_and_a_wait, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            stalls_need_a_bound_and_a_wait, setup, judged_teardown),
         TEST(retained_speaks_from_a_tenth_on),
         TEST(fragmentation_speaks_of_holes_only),
         TEST(arenas_speak_when_a_cap_would_help),

@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -21,6 +22,13 @@ void judged_release(struct judged *judged)
 {
     forget_verdict(judged);
     region_release(&judged->facts.region);
+}
+
+int judged_teardown(void **state)
+{
+    judged_release(*state);
+    free(*state);
+    return 0;
 }
 
 const struct finding *judged_finding(struct judged *judged, const char *id)

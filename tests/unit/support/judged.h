@@ -16,6 +16,9 @@ struct judged {
 /* Releases the facts and the last verdict. */
 void judged_release(struct judged *judged);
 
+/* cmocka's teardown of a fixture from malloc that begins with a struct judged. */
+int judged_teardown(void **state);
+
 /* The finding of that rule on the facts as they are now, or NULL. Fails on an unknown rule. */
 const struct finding *judged_finding(struct judged *judged, const char *id);
 
