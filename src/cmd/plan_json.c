@@ -8,6 +8,7 @@
 
 #include "base/json_writer.h"
 #include "plan/plan_config.h"
+#include "plan/plan_processors.h"
 
 enum { INDENT = 2, SCHEMA = 1 };
 

@@ -11,6 +11,7 @@
 
 #include "base/quantity.h"
 #include "plan/plan_config.h"
+#include "plan/plan_processors.h"
 #include "present/page.h"
 
 enum {

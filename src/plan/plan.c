@@ -115,25 +115,6 @@ static void fill_case(
     }
 }
 
-/* A worker of nginx waits for all of its clients at once: one for each processor. */
-static uint64_t most_of_use(const struct plan_input *input)
-{
-    const double each = input->server == PLAN_NGINX ? 1 : PLAN_WORKERS_PER_PROCESSOR;
-    const uint64_t most = whole_bytes(ceil(input->processors) * each);
-    const uint64_t now =
-        input->workers_allowed != 0 ? input->workers_allowed : input->workers_now;
-
-    return most > now ? most : now;
-}
-
-uint64_t plan_workers_to_set(
-    const struct plan_input *input, const struct plan *plan, enum plan_case_id planned)
-{
-    const uint64_t fit = plan->cases[planned].workers;
-
-    return input->processors > 0 ? number_smaller(fit, most_of_use(input)) : fit;
-}
-
 uint64_t plan_limit_for(uint64_t peak_bytes)
 {
     const uint64_t chunk = PLAN_ZEND_CHUNK_BYTES;

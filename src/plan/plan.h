@@ -15,8 +15,6 @@ enum {
     PLAN_MAX_SAMPLES = 1 << 20,
     PLAN_MAX_WORKERS = 1000000,
     PLAN_ZEND_CHUNK_BYTES = 2 << 20,
-    /* With so many for each processor, all are of use only when each computes for 3 % of its time. */
-    PLAN_WORKERS_PER_PROCESSOR = 32,
 };
 
 enum plan_server {
@@ -142,13 +140,6 @@ void plan_make(struct plan_input *input, enum plan_case_id planned, struct plan 
 /* What workers take in that case without the fixed part. Grows with workers. */
 uint64_t plan_need(const struct plan_input *input, const struct plan *plan,
     enum plan_case_id id, uint64_t workers);
-
-/*
- * Workers to configure: as many as fit, but not more than processors can have work for, and not
- * fewer for that reason than run now.
- */
-uint64_t plan_workers_to_set(
-    const struct plan_input *input, const struct plan *plan, enum plan_case_id planned);
 
 /* memory_limit for a largest real of peak_bytes: a quarter more, a chunk at least. */
 uint64_t plan_limit_for(uint64_t peak_bytes);

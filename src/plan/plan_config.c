@@ -12,6 +12,7 @@
 
 #include "base/number.h"
 #include "base/quantity.h"
+#include "plan/plan_processors.h"
 
 enum {
     MIB = 1 << 20,
