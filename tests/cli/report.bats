@@ -77,8 +77,8 @@ PYTHON
     record_ticks r.db 40 "$pid"
     expect 0 "$STRATA" report r.db --json --fail-on warn
     lacks "$output" '"growth-'
-    field stdout 'd["subjects"][0]["by_time"]["verdict"]' | grep -qx short
-    field stdout 'd["subjects"][0]["by_time"]["span"] < 600' | grep -qx True
+    field stdout 'd["recording"]["subjects"][0]["by_time"]["verdict"]' | grep -qx short
+    field stdout 'd["recording"]["subjects"][0]["by_time"]["span"] < 600' | grep -qx True
     expect 0 "$STRATA" report r.db -o page.html
 }
 
