@@ -64,8 +64,9 @@ static struct central {
     size_t purged_bytes;
     size_t sampled_requests;
     size_t sampled_bytes;
-    unsigned starts; /* refills out of mixed units, before there was a slab */
-    uint64_t random; /* 0: blocks are taken in order */
+    unsigned starts;  /* refills out of mixed units, before there was a slab */
+    unsigned is_used; /* set by the first refill that gets something, for good */
+    uint64_t random;  /* 0: blocks are taken in order */
 } centrals[STRATA__BLOCK_CLASSES];
 
 static size_t descriptor_bytes(const struct strata__block_class *class)
@@ -80,6 +81,16 @@ static size_t out_blocks(unsigned class)
            strata__mixed_out_blocks(class);
 }
 
+/* What never changes; the same whoever writes it. */
+static void publish_rule(unsigned number)
+{
+    struct strata_layout_class *shown = &strata__shared.region.classes[number];
+    __atomic_store_n(
+        &shown->block_bytes, strata__block_classes[number].bytes, __ATOMIC_RELAXED);
+    __atomic_store_n(
+        &shown->slab_blocks, strata__block_classes[number].blocks, __ATOMIC_RELAXED);
+}
+
 /* Under the lock, when it has changed something. */
 static void publish(unsigned number)
 {
@@ -90,8 +101,7 @@ static void publish(unsigned number)
         return;
     }
     strata__region_begin(&shown->sequence);
-    shown->block_bytes = class->bytes;
-    shown->slab_blocks = class->blocks;
+    publish_rule(number);
     strata__region_set(&shown->slabs, central->slabs);
     strata__region_set(&shown->free_blocks, central->free_blocks);
     strata__region_set(&shown->touched_bytes, central->touched_pages * PAGE_BYTES);
@@ -270,6 +280,7 @@ static void note_peak(unsigned class)
 {
     struct central *central = &centrals[class];
     size_t out = out_blocks(class);
+    __atomic_store_n(&central->is_used, 1, __ATOMIC_RELAXED);
     central->peak_out_blocks =
         out > central->peak_out_blocks ? out : central->peak_out_blocks;
     publish(class);
@@ -520,6 +531,9 @@ static size_t sweep_list(unsigned class, unsigned number, int now)
     size_t purged = 0;
     struct central *central = &centrals[class];
     struct list *list = &central->lists[number];
+    if (__atomic_load_n(&list->length, __ATOMIC_RELAXED) == 0) {
+        return 0;
+    }
     strata__lock_take(&central->lock);
     size_t left = list->length;
     for (size_t done = 1; left > 0 && list->head != NULL; left--, done++) {
@@ -584,8 +598,14 @@ void strata__central_harden(unsigned class)
     strata__lock_drop(&central->lock);
 }
 
+/* A class that nobody has used is not locked, since that alone would make its page
+ * resident; whoever uses it first publishes it. */
 void strata__central_publish(unsigned class)
 {
+    if (__atomic_load_n(&centrals[class].is_used, __ATOMIC_RELAXED) == 0) {
+        publish_rule(class);
+        return;
+    }
     strata__lock_take(&centrals[class].lock);
     publish(class);
     strata__lock_drop(&centrals[class].lock);

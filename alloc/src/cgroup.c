@@ -20,6 +20,7 @@
 #include "text.h"
 
 #define FILE_MAX 4096
+#define NUMBERS_MAX 64 /* of a file with one or two numbers */
 #define NO_LIMIT_V1 ((size_t)1 << 60)
 #define LEVELS_MAX 64
 
@@ -32,7 +33,7 @@ static const struct {
 };
 
 /* The file as a string, cut off at the buffer's end. The length, or -1. */
-static ssize_t read_file(const char *path, char content[FILE_MAX])
+static ssize_t read_file(const char *path, char *content, size_t bytes)
 {
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) {
@@ -40,8 +41,8 @@ static ssize_t read_file(const char *path, char content[FILE_MAX])
     }
     size_t length = 0;
     ssize_t got = 0;
-    while (length < FILE_MAX - 1 &&
-           (got = read(file, content + length, FILE_MAX - 1 - length)) > 0) {
+    while (length < bytes - 1 &&
+           (got = read(file, content + length, bytes - 1 - length)) > 0) {
         length += (size_t)got;
     }
     (void)close(file);
@@ -59,11 +60,11 @@ void strata__cgroup_file(
     strata__text_add(&text, name);
 }
 
-static ssize_t read_in(const char *folder, const char *name, char content[FILE_MAX])
+static ssize_t read_in(const char *folder, const char *name, char *content, size_t bytes)
 {
     char path[STRATA__CGROUP_PATH_MAX];
     strata__cgroup_file(folder, name, path);
-    return read_file(path, content);
+    return read_file(path, content, bytes);
 }
 
 /* Decimal digits at *at, which is moved behind them; SIZE_MAX when there are none. */
@@ -138,7 +139,7 @@ int strata__cgroup_folder(const char *system, enum strata__cgroup_controller con
     strata__text_init(&text, proc, sizeof(proc));
     strata__text_add(&text, system);
     strata__text_add(&text, "/proc/self/cgroup");
-    if (read_file(proc, content) < 0) {
+    if (read_file(proc, content, sizeof(content)) < 0) {
         return 0;
     }
     for (char *line = content; *line != '\0';) {
@@ -184,16 +185,17 @@ static size_t lowest_upwards(
 
 static size_t memory_max(const char *folder)
 {
-    char content[FILE_MAX];
+    char content[NUMBERS_MAX];
     const char *at = content;
-    return read_in(folder, "memory.max", content) < 0 ? SIZE_MAX : number_at(&at);
+    return read_in(folder, "memory.max", content, sizeof(content)) < 0 ? SIZE_MAX
+                                                                       : number_at(&at);
 }
 
 static size_t hierarchical_limit(const char *folder)
 {
     static const char key[] = "hierarchical_memory_limit ";
     char content[FILE_MAX];
-    if (read_in(folder, "memory.stat", content) < 0) {
+    if (read_in(folder, "memory.stat", content, sizeof(content)) < 0) {
         return SIZE_MAX;
     }
     const char *found = strstr(content, key);
@@ -233,9 +235,9 @@ static size_t whole_cpus(size_t quota, size_t period)
 /* "max 100000" or "150000 100000" */
 static size_t cpu_max(const char *folder)
 {
-    char content[FILE_MAX];
+    char content[NUMBERS_MAX];
     const char *at = content;
-    if (read_in(folder, "cpu.max", content) < 0) {
+    if (read_in(folder, "cpu.max", content, sizeof(content)) < 0) {
         return SIZE_MAX;
     }
     size_t quota = number_at(&at);
@@ -245,12 +247,12 @@ static size_t cpu_max(const char *folder)
 
 static size_t cpu_quota(const char *folder)
 {
-    char quota[FILE_MAX];
-    char period[FILE_MAX];
+    char quota[NUMBERS_MAX];
+    char period[NUMBERS_MAX];
     const char *quota_at = quota;
     const char *period_at = period;
-    if (read_in(folder, "cpu.cfs_quota_us", quota) < 0 ||
-        read_in(folder, "cpu.cfs_period_us", period) < 0) {
+    if (read_in(folder, "cpu.cfs_quota_us", quota, sizeof(quota)) < 0 ||
+        read_in(folder, "cpu.cfs_period_us", period, sizeof(period)) < 0) {
         return SIZE_MAX; /* the root has no quota; -1 is none either */
     }
     return whole_cpus(number_at(&quota_at), number_at(&period_at));

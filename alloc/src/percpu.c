@@ -55,11 +55,12 @@ struct owned {
 
 static struct {
     struct strata__lock lock;
-    struct owned owned[STRATA__CPUS_MAX];
     unsigned end; /* no CPU from here on has a table */
     size_t tables;
     size_t most;          /* tables that there may be; 0: one for each CPU */
     int fork_took_tables; /* from their CPUs, so that the child can have them */
+    /* The last, so that few CPUs touch few pages. */
+    struct owned owned[STRATA__CPUS_MAX];
 } percpu;
 
 /* The counts of a CPU, of which it is the only writer while it has its table. */
