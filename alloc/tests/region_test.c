@@ -450,9 +450,21 @@ static void the_directory_names_all_memory(void **state)
     strata__front_free(huge);
 }
 
+/* Runs first, while most classes are. */
+static void unused_classes_are_shown(void **state)
+{
+    (void)state;
+    look();
+    for (unsigned i = 0; i < STRATA__BLOCK_CLASSES; i++) {
+        assert_int_equal(seen.classes[i].block_bytes, strata__block_classes[i].bytes);
+        assert_int_equal(seen.classes[i].slab_blocks, strata__block_classes[i].blocks);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(unused_classes_are_shown),
         cmocka_unit_test(equals_a_recount_after_any_history),
         cmocka_unit_test(a_child_has_its_own),
         cmocka_unit_test(a_child_without_handlers_leaves_the_parents_alone),
