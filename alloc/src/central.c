@@ -19,19 +19,19 @@
 
 #include <string.h>
 
+#include "central_figures.h"
+#include "central_lists.h"
 #include "class_slab.h"
 #include "limit.h"
 #include "lock.h"
 #include "metadata.h"
 #include "mixed.h"
 #include "os.h"
-#include "region.h"
 #include "unitmap.h"
 #include "units.h"
 
 #define PAGE_BYTES ((size_t)4096)
 #define WORD_BITS 64U
-#define PARTIAL_LISTS 8U
 #define SPARSE_LISTS 4U /* of those: half of the blocks or more are free */
 #define LOOKS 4U
 /* A class begins in mixed units, with a few blocks each time: most classes of most programs
@@ -40,134 +40,13 @@
 #define START_BLOCKS ((size_t)4)
 /* Below it there is little to win. */
 #define RECYCLE_LEAST_BYTES ((size_t)4 << 20)
-#define FULL_LIST PARTIAL_LISTS
-#define LISTS (PARTIAL_LISTS + 1)
-#define SWEEP_SLABS 16U
 #define HEAP_NAME "malloc"
 #define ALL_PAGES 0xffffU
 
 _Static_assert(sizeof(struct strata__span) <= STRATA__METADATA_LEAST,
     "the descriptor of an empty slab becomes one of a span");
 
-struct list {
-    struct slab *head, *tail;
-    size_t length;
-};
-
-static struct central {
-    struct strata__lock lock;
-    struct list lists[LISTS];
-    size_t slabs;
-    size_t free_blocks;
-    size_t touched_pages;
-    size_t peak_out_blocks;
-    size_t purged_bytes;
-    size_t sampled_requests;
-    size_t sampled_bytes;
-    unsigned starts;  /* refills out of mixed units, before there was a slab */
-    unsigned is_used; /* set by the first refill that gets something, for good */
-    uint64_t random;  /* 0: blocks are taken in order */
-} centrals[STRATA__BLOCK_CLASSES];
-
-static size_t descriptor_bytes(const struct strata__block_class *class)
-{
-    return sizeof(struct slab) + strata__class_slab_words(class) * sizeof(uint64_t);
-}
-
-static size_t out_blocks(unsigned class)
-{
-    const struct central *central = &centrals[class];
-    return central->slabs * strata__block_classes[class].blocks - central->free_blocks +
-           strata__mixed_out_blocks(class);
-}
-
-/* What never changes; the same whoever writes it. */
-static void publish_rule(unsigned number)
-{
-    struct strata_layout_class *shown = &strata__shared.region.classes[number];
-    __atomic_store_n(
-        &shown->block_bytes, strata__block_classes[number].bytes, __ATOMIC_RELAXED);
-    __atomic_store_n(
-        &shown->slab_blocks, strata__block_classes[number].blocks, __ATOMIC_RELAXED);
-}
-
-/* Under the lock, when it has changed something. */
-static void publish(unsigned number)
-{
-    const struct strata__block_class *class = &strata__block_classes[number];
-    const struct central *central = &centrals[number];
-    struct strata_layout_class *shown = &strata__shared.region.classes[number];
-    if (!strata__region_is_open()) {
-        return;
-    }
-    strata__region_begin(&shown->sequence);
-    publish_rule(number);
-    strata__region_set(&shown->slabs, central->slabs);
-    strata__region_set(&shown->free_blocks, central->free_blocks);
-    strata__region_set(&shown->touched_bytes, central->touched_pages * PAGE_BYTES);
-    strata__region_set(&shown->peak_out_blocks, central->peak_out_blocks);
-    strata__region_set(&shown->purged_bytes, central->purged_bytes);
-    strata__region_set(&shown->sampled_requests,
-        __atomic_load_n(&central->sampled_requests, __ATOMIC_RELAXED));
-    strata__region_set(&shown->sampled_bytes,
-        __atomic_load_n(&central->sampled_bytes, __ATOMIC_RELAXED));
-    strata__region_set(
-        &shown->descriptor_bytes, central->slabs * descriptor_bytes(class));
-    strata__region_end(&shown->sequence);
-}
-
-/* 0 is the fullest list that still has a free block. */
-static unsigned list_of(const struct strata__block_class *class, uint32_t free_blocks)
-{
-    return free_blocks == 0 ? FULL_LIST
-                            : (free_blocks - 1) * PARTIAL_LISTS / class->blocks;
-}
-
-/* Under the lock; read without it. */
-static void list_count(struct list *list, size_t by)
-{
-    __atomic_store_n(&list->length, list->length + by, __ATOMIC_RELAXED);
-}
-
-static void list_add(struct central *central, struct slab *slab, unsigned number)
-{
-    struct list *list = &central->lists[number];
-    slab->list = (uint8_t)number;
-    slab->previous = NULL;
-    slab->next = list->head;
-    if (list->head != NULL) {
-        list->head->previous = slab;
-    } else {
-        list->tail = slab;
-    }
-    list->head = slab;
-    list_count(list, 1);
-}
-
-static void list_remove(struct central *central, struct slab *slab)
-{
-    struct list *list = &central->lists[slab->list];
-    if (slab->previous != NULL) {
-        slab->previous->next = slab->next;
-    } else {
-        list->head = slab->next;
-    }
-    if (slab->next != NULL) {
-        slab->next->previous = slab->previous;
-    } else {
-        list->tail = slab->previous;
-    }
-    list_count(list, (size_t)-1);
-}
-
-static void relist(struct central *central, struct slab *slab)
-{
-    unsigned number = list_of(&strata__block_classes[slab->class], slab->free_blocks);
-    if (number != slab->list) {
-        list_remove(central, slab);
-        list_add(central, slab, number);
-    }
-}
+struct strata__central strata__centrals[STRATA__BLOCK_CLASSES];
 
 /* In the stronger mode free memory holds the pattern or zeroes, so what others have left
  * in a unit goes. */
@@ -185,16 +64,16 @@ static void clean_unit(char *start)
     }
 }
 
-static struct slab *slab_new(struct central *central, unsigned class_number)
+static struct slab *slab_new(struct strata__central *central, unsigned class_number)
 {
     const struct strata__block_class *class = &strata__block_classes[class_number];
-    struct slab *slab = strata__metadata_take(descriptor_bytes(class));
+    struct slab *slab = strata__metadata_take(strata__slab_descriptor_bytes(class));
     if (slab == NULL) {
         return NULL;
     }
     char *start = strata__units_take(1, 1);
     if (start == NULL) {
-        strata__metadata_give(slab, descriptor_bytes(class));
+        strata__metadata_give(slab, strata__slab_descriptor_bytes(class));
         return NULL;
     }
     if (central->random != 0) {
@@ -214,7 +93,7 @@ static struct slab *slab_new(struct central *central, unsigned class_number)
     central->slabs++;
     central->free_blocks += class->blocks;
     central->touched_pages += (size_t)__builtin_popcount(slab->touched);
-    list_add(central, slab, list_of(class, class->blocks));
+    strata__list_add(central, slab, strata__list_of(class, class->blocks));
     strata__unitmap_set(start, strata__entry(class_number + 1, slab));
     return slab;
 }
@@ -224,8 +103,9 @@ static void slab_delete(struct slab *slab)
 {
     char *start = slab->start;
     *strata__unitmap_touched(start) = slab->touched;
-    struct strata__span *span = strata__metadata_exchange(
-        slab, descriptor_bytes(&strata__block_classes[slab->class]), sizeof(*span));
+    struct strata__span *span = strata__metadata_exchange(slab,
+        strata__slab_descriptor_bytes(&strata__block_classes[slab->class]),
+        sizeof(*span));
     strata__units_give(span, start, 1);
 }
 
@@ -234,7 +114,7 @@ static void slab_delete(struct slab *slab)
 static size_t slab_buy(struct slab *slab, void **blocks, size_t wanted)
 {
     const struct slab before = *slab;
-    uint64_t *random = &centrals[slab->class].random;
+    uint64_t *random = &strata__centrals[slab->class].random;
     size_t taken = *random != 0 ? strata__class_slab_take_random(random, slab, blocks)
                                 : strata__class_slab_take(slab, blocks, wanted);
     int pages = __builtin_popcount(slab->touched) - __builtin_popcount(before.touched);
@@ -249,15 +129,15 @@ static size_t slab_buy(struct slab *slab, void **blocks, size_t wanted)
     return wanted > 1 ? slab_buy(slab, blocks, 1) : 0;
 }
 
-static void *find_bought(struct central *central)
+static void *find_bought(struct strata__central *central)
 {
-    for (unsigned i = 0; i < PARTIAL_LISTS; i++) {
+    for (unsigned i = 0; i < STRATA__PARTIAL_LISTS; i++) {
         for (struct slab *slab = central->lists[i].head; slab != NULL;
              slab = slab->next) {
             void *block = strata__class_slab_take_bought(slab);
             if (block != NULL) {
                 central->free_blocks--;
-                relist(central, slab);
+                strata__relist(central, slab);
                 return block;
             }
         }
@@ -265,9 +145,9 @@ static void *find_bought(struct central *central)
     return NULL;
 }
 
-static struct slab *fullest(const struct central *central)
+static struct slab *fullest(const struct strata__central *central)
 {
-    for (unsigned i = 0; i < PARTIAL_LISTS; i++) {
+    for (unsigned i = 0; i < STRATA__PARTIAL_LISTS; i++) {
         if (central->lists[i].head != NULL) {
             return central->lists[i].head;
         }
@@ -278,18 +158,18 @@ static struct slab *fullest(const struct central *central)
 /* Under the lock. */
 static void note_peak(unsigned class)
 {
-    struct central *central = &centrals[class];
-    size_t out = out_blocks(class);
+    struct strata__central *central = &strata__centrals[class];
+    size_t out = strata__out_blocks(class);
     __atomic_store_n(&central->is_used, 1, __ATOMIC_RELAXED);
     central->peak_out_blocks =
         out > central->peak_out_blocks ? out : central->peak_out_blocks;
-    publish(class);
+    strata__central_show(class);
 }
 
 static size_t refill_from_slabs(
     unsigned class, void **blocks, size_t wanted, int may_grow)
 {
-    struct central *central = &centrals[class];
+    struct strata__central *central = &strata__centrals[class];
     size_t got = 0;
     strata__lock_take(&central->lock);
     while (got < wanted) {
@@ -307,7 +187,7 @@ static size_t refill_from_slabs(
         central->touched_pages += (size_t)(__builtin_popcount(slab->touched) - before);
         central->free_blocks -= taken;
         got += taken;
-        relist(central, slab);
+        strata__relist(central, slab);
     }
     if (got == 0 && (blocks[0] = find_bought(central)) != NULL) {
         got = 1;
@@ -320,7 +200,7 @@ static size_t refill_from_slabs(
 /* Makes a mixed unit of a slab of these lists, or returns 0. */
 static int recycle_of(unsigned class, unsigned list)
 {
-    struct central *central = &centrals[class];
+    struct strata__central *central = &strata__centrals[class];
     int done = 0;
     strata__lock_take(&central->lock);
     struct slab *slab = central->lists[list].head;
@@ -329,16 +209,17 @@ static int recycle_of(unsigned class, unsigned list)
     }
     if (slab != NULL && slab->was_full &&
         strata__mixed_adopt(class, slab->start, slab->free_bits, slab->touched) == 0) {
-        list_remove(central, slab);
+        strata__list_remove(central, slab);
         central->slabs--;
         central->free_blocks -= slab->free_blocks;
         central->touched_pages -= (size_t)__builtin_popcount(slab->touched);
         done = 1;
-        publish(class);
+        strata__central_show(class);
     }
     strata__lock_drop(&central->lock);
     if (done) {
-        strata__metadata_give(slab, descriptor_bytes(&strata__block_classes[class]));
+        strata__metadata_give(
+            slab, strata__slab_descriptor_bytes(&strata__block_classes[class]));
     }
     return done;
 }
@@ -351,10 +232,11 @@ static int recycle(void)
         strata__units_dirty_bytes() >= STRATA__UNIT_BYTES) {
         return 0;
     }
-    for (unsigned list = PARTIAL_LISTS; list > PARTIAL_LISTS - SPARSE_LISTS; list--) {
+    for (unsigned list = STRATA__PARTIAL_LISTS;
+         list > STRATA__PARTIAL_LISTS - SPARSE_LISTS; list--) {
         for (unsigned class = STRATA__SLAB_CLASSES; class < STRATA__BLOCK_CLASSES;
              class ++) {
-            size_t *length = &centrals[class].lists[list - 1].length;
+            size_t *length = &strata__centrals[class].lists[list - 1].length;
             if (__atomic_load_n(length, __ATOMIC_RELAXED) > 0 &&
                 recycle_of(class, list - 1)) {
                 return 1;
@@ -369,22 +251,22 @@ static size_t refill_from_mixed(
 {
     size_t got = strata__mixed_refill(class, blocks, wanted, 1, may_grow);
     if (got > 0) {
-        strata__lock_take(&centrals[class].lock);
+        strata__lock_take(&strata__centrals[class].lock);
         note_peak(class);
-        strata__lock_drop(&centrals[class].lock);
+        strata__lock_drop(&strata__centrals[class].lock);
     }
     return got;
 }
 
 size_t strata__central_refill(unsigned class, void **blocks, size_t wanted)
 {
-    if (class < STRATA__SLAB_CLASSES || centrals[class].random != 0) {
+    if (class < STRATA__SLAB_CLASSES || strata__centrals[class].random != 0) {
         return refill_from_slabs(class, blocks, wanted, 1);
     }
-    unsigned starts = __atomic_load_n(&centrals[class].starts, __ATOMIC_RELAXED);
+    unsigned starts = __atomic_load_n(&strata__centrals[class].starts, __ATOMIC_RELAXED);
     if (starts < STARTS) {
         size_t some = START_BLOCKS << starts;
-        __atomic_store_n(&centrals[class].starts, starts + 1, __ATOMIC_RELAXED);
+        __atomic_store_n(&strata__centrals[class].starts, starts + 1, __ATOMIC_RELAXED);
         size_t got = refill_from_mixed(class, blocks, some < wanted ? some : wanted, 1);
         if (got > 0) {
             return got;
@@ -407,9 +289,9 @@ size_t strata__central_refill(unsigned class, void **blocks, size_t wanted)
 size_t strata__central_take_aligned(unsigned class, void **block, size_t alignment)
 {
     size_t got = strata__mixed_refill(class, block, 1, alignment, 1);
-    strata__lock_take(&centrals[class].lock);
+    strata__lock_take(&strata__centrals[class].lock);
     note_peak(class);
-    strata__lock_drop(&centrals[class].lock);
+    strata__lock_drop(&strata__centrals[class].lock);
     return got;
 }
 
@@ -436,14 +318,14 @@ static size_t give_run(
         strata__class_slab_give(slab, blocks[given]);
         given++;
     }
-    centrals[class].free_blocks += given;
+    strata__centrals[class].free_blocks += given;
     return given;
 }
 
 /* Takes an empty slab off the books. */
-static void retire(struct central *central, struct slab *slab)
+static void retire(struct strata__central *central, struct slab *slab)
 {
-    list_remove(central, slab);
+    strata__list_remove(central, slab);
     strata__unitmap_set(slab->start, strata__entry(STRATA__KIND_UNUSED, NULL));
     central->slabs--;
     central->free_blocks -= slab->free_blocks;
@@ -455,7 +337,7 @@ static void retire(struct central *central, struct slab *slab)
 static struct slab *give_all(
     unsigned class, void *const *blocks, size_t count, void **left, size_t *left_count)
 {
-    struct central *central = &centrals[class];
+    struct strata__central *central = &strata__centrals[class];
     struct slab *empty = NULL;
     strata__lock_take(&central->lock);
     for (size_t i = 0; i < count;) {
@@ -466,14 +348,14 @@ static struct slab *give_all(
         }
         i += give_run(class, slab, blocks + i, count - i);
         if (slab->free_blocks < strata__block_classes[class].blocks) {
-            relist(central, slab);
+            strata__relist(central, slab);
         } else {
             retire(central, slab);
             slab->next = empty;
             empty = slab;
         }
     }
-    publish(class);
+    strata__central_show(class);
     strata__lock_drop(&central->lock);
     return empty;
 }
@@ -496,7 +378,7 @@ void strata__central_flush(unsigned class, void *const *blocks, size_t count)
 
 void strata__central_verify(unsigned class, const void *address)
 {
-    struct central *central = &centrals[class];
+    struct strata__central *central = &strata__centrals[class];
     strata__lock_take(&central->lock);
     const struct slab *slab = slab_at(class, address);
     uint64_t bit = 0;
@@ -510,86 +392,12 @@ void strata__central_verify(unsigned class, const void *address)
     }
 }
 
-static size_t sweep_slab(struct central *central, struct slab *slab, int now)
-{
-    uint16_t free = strata__class_slab_free_pages(slab);
-    uint16_t purged =
-        strata__units_purge_pages(slab->start, now ? free : free & (unsigned)slab->idle);
-    slab->touched &= (uint16_t)~purged;
-    slab->idle = free & (uint16_t)~purged;
-    size_t pages = (size_t)__builtin_popcount(purged);
-    central->touched_pages -= pages;
-    central->purged_bytes += pages * PAGE_BYTES;
-    strata__limit_return(pages * PAGE_BYTES);
-    return pages * PAGE_BYTES;
-}
-
-/* Slabs that were looked at go to the tail of their list, so that the lock can be dropped
- * in between. Full slabs have no free page but those behind their last block. */
-static size_t sweep_list(unsigned class, unsigned number, int now)
-{
-    size_t purged = 0;
-    struct central *central = &centrals[class];
-    struct list *list = &central->lists[number];
-    if (__atomic_load_n(&list->length, __ATOMIC_RELAXED) == 0) {
-        return 0;
-    }
-    strata__lock_take(&central->lock);
-    size_t left = list->length;
-    for (size_t done = 1; left > 0 && list->head != NULL; left--, done++) {
-        struct slab *slab = list->head;
-        purged += sweep_slab(central, slab, now);
-        if (slab != list->tail) {
-            list_remove(central, slab);
-            slab->next = NULL;
-            slab->previous = list->tail;
-            list->tail->next = slab;
-            list->tail = slab;
-            list_count(list, 1);
-        }
-        if (done % SWEEP_SLABS == 0) {
-            publish(class);
-            strata__lock_drop(&central->lock);
-            strata__lock_take(&central->lock);
-        }
-    }
-    if (purged > 0) {
-        publish(class);
-    }
-    strata__lock_drop(&central->lock);
-    return purged;
-}
-
-size_t strata__central_sweep(int now)
-{
-    size_t purged = 0;
-    for (unsigned class = 0; class < STRATA__BLOCK_CLASSES; class ++) {
-        for (unsigned i = 0; i < PARTIAL_LISTS; i++) {
-            purged += sweep_list(class, i, now);
-        }
-    }
-    return purged + strata__mixed_sweep(now);
-}
-
-/* It is written to: NOLINTNEXTLINE(readability-non-const-parameter) */
-static void add_lossy(size_t *counter, size_t by)
-{
-    __atomic_store_n(
-        counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + by, __ATOMIC_RELAXED);
-}
-
-void strata__central_sample(unsigned class, size_t bytes)
-{
-    add_lossy(&centrals[class].sampled_requests, 1);
-    add_lossy(&centrals[class].sampled_bytes, bytes);
-}
-
 void strata__central_harden(unsigned class)
 {
-    struct central *central = &centrals[class];
+    struct strata__central *central = &strata__centrals[class];
     strata__lock_take(&central->lock);
     central->random = strata__os->secret() | 1;
-    for (unsigned i = 0; i < PARTIAL_LISTS; i++) {
+    for (unsigned i = 0; i < STRATA__PARTIAL_LISTS; i++) {
         for (struct slab *slab = central->lists[i].head; slab != NULL;
              slab = slab->next) {
             strata__class_slab_clear(slab);
@@ -598,95 +406,10 @@ void strata__central_harden(unsigned class)
     strata__lock_drop(&central->lock);
 }
 
-/* A class that nobody has used is not locked, since that alone would make its page
- * resident; whoever uses it first publishes it. */
-void strata__central_publish(unsigned class)
-{
-    if (__atomic_load_n(&centrals[class].is_used, __ATOMIC_RELAXED) == 0) {
-        publish_rule(class);
-        return;
-    }
-    strata__lock_take(&centrals[class].lock);
-    publish(class);
-    strata__lock_drop(&centrals[class].lock);
-}
-
-void strata__central_reset_peak(unsigned class)
-{
-    strata__lock_take(&centrals[class].lock);
-    centrals[class].peak_out_blocks = out_blocks(class);
-    publish(class);
-    strata__lock_drop(&centrals[class].lock);
-}
-
-void strata__central_get_stats(unsigned class_number, struct strata__class_stats *stats)
-{
-    const struct strata__block_class *class = &strata__block_classes[class_number];
-    struct central *central = &centrals[class_number];
-    strata__lock_take(&central->lock);
-    *stats = (struct strata__class_stats){
-        .slabs = central->slabs,
-        .out_blocks = out_blocks(class_number),
-        .free_blocks = central->free_blocks,
-        .touched_bytes = central->touched_pages * PAGE_BYTES,
-        .metadata_bytes = central->slabs * descriptor_bytes(class),
-        .peak_out_blocks = central->peak_out_blocks,
-        .purged_bytes = central->purged_bytes,
-        .sampled_requests = __atomic_load_n(&central->sampled_requests, __ATOMIC_RELAXED),
-        .sampled_bytes = __atomic_load_n(&central->sampled_bytes, __ATOMIC_RELAXED),
-    };
-    strata__lock_drop(&central->lock);
-}
-
-static void check_slab(
-    const struct slab *slab, unsigned class_number, unsigned list_number)
-{
-    const struct strata__block_class *class = &strata__block_classes[class_number];
-    size_t free = 0;
-    for (size_t i = 0; i < strata__class_slab_words(class); i++) {
-        free += (size_t)__builtin_popcountll(slab->free_bits[i]);
-        STRATA__BUG_IF(i < slab->first_word && slab->free_bits[i] != 0);
-    }
-    STRATA__BUG_IF(free != slab->free_blocks || slab->class != class_number);
-    STRATA__BUG_IF(slab->list != list_number || list_of(class, free) != list_number);
-    STRATA__BUG_IF(
-        strata__unitmap_get(slab->start) != strata__entry(class_number + 1, slab));
-    STRATA__BUG_IF((slab->idle & ~slab->touched) != 0);
-}
-
-static void check_class(unsigned class)
-{
-    struct central *central = &centrals[class];
-    size_t slabs = 0;
-    size_t free_blocks = 0;
-    size_t pages = 0;
-    strata__lock_take(&central->lock);
-    for (unsigned i = 0; i < LISTS; i++) {
-        for (const struct slab *slab = central->lists[i].head; slab != NULL;
-             slab = slab->next) {
-            check_slab(slab, class, i);
-            slabs++;
-            free_blocks += slab->free_blocks;
-            pages += (size_t)__builtin_popcount(slab->touched);
-        }
-    }
-    STRATA__BUG_IF(slabs != central->slabs || free_blocks != central->free_blocks);
-    STRATA__BUG_IF(pages != central->touched_pages);
-    strata__lock_drop(&central->lock);
-}
-
-void strata__central_check(void)
-{
-    for (unsigned class = 0; class < STRATA__BLOCK_CLASSES; class ++) {
-        check_class(class);
-    }
-    strata__mixed_check();
-}
-
 void strata__central_lock(void)
 {
     for (unsigned i = 0; i < STRATA__BLOCK_CLASSES; i++) {
-        strata__lock_take(&centrals[i].lock);
+        strata__lock_take(&strata__centrals[i].lock);
     }
     strata__mixed_lock();
 }
@@ -695,7 +418,7 @@ void strata__central_unlock(void)
 {
     strata__mixed_unlock();
     for (unsigned i = STRATA__BLOCK_CLASSES; i > 0; i--) {
-        strata__lock_drop(&centrals[i - 1].lock);
+        strata__lock_drop(&strata__centrals[i - 1].lock);
     }
 }
 
@@ -703,6 +426,6 @@ void strata__central_reset_locks(void)
 {
     strata__mixed_reset_lock();
     for (unsigned i = 0; i < STRATA__BLOCK_CLASSES; i++) {
-        strata__lock_reset(&centrals[i].lock);
+        strata__lock_reset(&strata__centrals[i].lock);
     }
 }

@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "central.h"
+#include "central_sweep.h"
 #include "large.h"
 #include "metadata.h"
 #include "percpu.h"

@@ -18,6 +18,7 @@
 #include "blockclass.h"
 #include "busy.h"
 #include "central.h"
+#include "central_figures.h"
 #include "decay.h"
 #include "hard.h"
 #include "kept.h"

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "central.h"
+#include "central_figures.h"
 #include "front.h"
 #include "large.h"
 #include "percpu.h"

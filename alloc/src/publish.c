@@ -4,7 +4,7 @@
  */
 #include "publish.h"
 
-#include "central.h"
+#include "central_figures.h"
 #include "large.h"
 #include "limit.h"
 #include "metadata.h"

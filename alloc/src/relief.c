@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdint.h>
 
-#include "central.h"
+#include "central_sweep.h"
 #include "hard.h"
 #include "large.h"
 #include "limit.h"

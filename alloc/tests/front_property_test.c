@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "blockclass.h"
-#include "central.h"
+#include "central_sweep.h"
 #include "front.h"
 #include "percpu.h"
 #include "units.h"

@@ -9,6 +9,7 @@
 
 #include "blockclass.h"
 #include "central.h"
+#include "central_sweep.h"
 #include "decay.h"
 #include "front.h"
 #include "large.h"

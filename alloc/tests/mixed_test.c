@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "central.h"
 #include "front.h"
 #include "mixed.h"
 #include "units.h"

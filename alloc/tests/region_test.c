@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "central.h"
+#include "central_figures.h"
 #include "front.h"
 #include "large.h"
 #include "metadata.h"

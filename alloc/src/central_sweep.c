@@ -1,0 +1,74 @@
+/*
+ * Giving back the pages of slabs that live on: those on which every block is free, and was
+ * when the last sweep looked.
+ */
+#include "central_sweep.h"
+
+#include "central_figures.h"
+#include "central_lists.h"
+#include "limit.h"
+#include "units.h"
+
+#define PAGE_BYTES ((size_t)4096)
+#define SWEEP_SLABS 16U
+
+static size_t sweep_slab(struct strata__central *central, struct slab *slab, int now)
+{
+    uint16_t free = strata__class_slab_free_pages(slab);
+    uint16_t purged =
+        strata__units_purge_pages(slab->start, now ? free : free & (unsigned)slab->idle);
+    slab->touched &= (uint16_t)~purged;
+    slab->idle = free & (uint16_t)~purged;
+    size_t pages = (size_t)__builtin_popcount(purged);
+    central->touched_pages -= pages;
+    central->purged_bytes += pages * PAGE_BYTES;
+    strata__limit_return(pages * PAGE_BYTES);
+    return pages * PAGE_BYTES;
+}
+
+/* Slabs that were looked at go to the tail of their list, so that the lock can be dropped
+ * in between. Full slabs have no free page but those behind their last block. */
+static size_t sweep_list(unsigned class, unsigned number, int now)
+{
+    size_t purged = 0;
+    struct strata__central *central = &strata__centrals[class];
+    struct strata__slab_list *list = &central->lists[number];
+    if (__atomic_load_n(&list->length, __ATOMIC_RELAXED) == 0) {
+        return 0;
+    }
+    strata__lock_take(&central->lock);
+    size_t left = list->length;
+    for (size_t done = 1; left > 0 && list->head != NULL; left--, done++) {
+        struct slab *slab = list->head;
+        purged += sweep_slab(central, slab, now);
+        if (slab != list->tail) {
+            strata__list_remove(central, slab);
+            slab->next = NULL;
+            slab->previous = list->tail;
+            list->tail->next = slab;
+            list->tail = slab;
+            strata__list_count(list, 1);
+        }
+        if (done % SWEEP_SLABS == 0) {
+            strata__central_show(class);
+            strata__lock_drop(&central->lock);
+            strata__lock_take(&central->lock);
+        }
+    }
+    if (purged > 0) {
+        strata__central_show(class);
+    }
+    strata__lock_drop(&central->lock);
+    return purged;
+}
+
+size_t strata__central_sweep(int now)
+{
+    size_t purged = 0;
+    for (unsigned class = 0; class < STRATA__BLOCK_CLASSES; class ++) {
+        for (unsigned i = 0; i < STRATA__PARTIAL_LISTS; i++) {
+            purged += sweep_list(class, i, now);
+        }
+    }
+    return purged + strata__mixed_sweep(now);
+}
