@@ -20,9 +20,9 @@ struct strata__class_stats {
 /* A request for `bytes` found no block kept by its CPU: a sample of what is asked for.
  * Samples of threads that come at once may be lost. */
 void strata__central_sample(unsigned class, size_t bytes);
-/* Under the lock of the class, when something in it has changed: writes its figures to the
+/* Under the lock of class `number`, when something in it has changed: writes its figures to the
  * region. */
-void strata__central_show(unsigned class);
+void strata__central_show(unsigned number);
 /* The same without the lock; flush, refill and sweep do it themselves. */
 void strata__central_publish(unsigned class);
 /* The most blocks out is from now on what it was last. */
