@@ -90,8 +90,8 @@ test-preload:
 	cmake --build --preset release
 	tools/test-preload
 
-# All tests of the allocator under gcc's sanitizers. Neither
-# can see restartable sequences, so these are on the path without them.
+# All tests of the allocator under gcc's sanitizers, on the path without restartable sequences;
+# make test has them under clang's address sanitizer, with those.
 # What cannot run says alloc/tests/CMakeLists.txt. Addresses must not be random for threads.
 SANITIZE_test-asan = address,undefined
 SANITIZE_test-tsan = thread
