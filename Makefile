@@ -8,10 +8,10 @@ WITH_TESTS = -DSTRATA_TESTS=ON -DBUILD_TESTING=ON
 
 .PHONY: all test test-matrix test-unit packages test-packages test-aarch64 test-kernel demo fuzz bench bench-malloc install clean format tidy check-all test-preload nightly soak test-asan test-tsan
 
-# The program and the libraries, as users get them, in build/release.
+# The program and the libraries, as users get them, in build/release. The prefix is in pkg-config files and units.
 all:
 	tools/setup build
-	cmake --preset release $(WITHOUT_TESTS)
+	cmake --preset release $(WITHOUT_TESTS) -DCMAKE_INSTALL_PREFIX='$(PREFIX)'
 	cmake --build --preset release
 
 # Everything that must pass; closes with the number of tests passed and failed.
@@ -74,7 +74,7 @@ bench-malloc:
 	cmake --build --preset release --target bench-malloc
 
 install: all
-	DESTDIR='$(DESTDIR)' cmake --install build/release --prefix '$(PREFIX)'
+	DESTDIR='$(DESTDIR)' cmake --install build/release
 
 format:
 	git ls-files '*.c' '*.h' | xargs clang-format -i

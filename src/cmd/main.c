@@ -42,8 +42,8 @@ static int print_version(void)
     buffer_append_text(&buffer,
         STRATA_STATIC
             ? "\nstatic: no SQL client (libmariadb), no HTTP (export --textfile only)\n"
-            : "\nHTTP when libmicrohttpd.so.12 is there, SQL client when libmariadb.so.3 "
-              "is\n");
+            : "\nloaded when wanted: libmicrohttpd.so.12 for HTTP, libmariadb.so.3 for "
+              "SQL\n");
     int rc = print_buffer(&buffer);
     buffer_release(&buffer);
     return rc == 0 ? EXIT_FINE : EXIT_FAILED;

@@ -19,6 +19,11 @@ static const struct saving_rule {
     {"glibc-mmap-threshold", "malloc's thresholds pinned",
         "MALLOC_MMAP_THRESHOLD_=131072 MALLOC_TRIM_THRESHOLD_=131072"},
 };
+/* PHP maps its chunks itself unless it is told not to; gc_mem_caches() leaves those alone
+ * that are kept for later requests. Only its own manager knows memory_limit. */
+static const char zend_how[] =
+    "LD_PRELOAD=libstrata-malloc.so USE_ZEND_ALLOC=0, without "
+    "which it changes nothing; memory_limit then has no effect";
 enum { LASTING_COUNT = sizeof(lasting) / sizeof(lasting[0]) };
 
 static void add_saving(struct plan_input *input, const struct plan_saving *saving)
@@ -49,7 +54,7 @@ void plan_savings(const struct finding_list *list, struct plan_input *input)
     add_saving(
         input, &(struct plan_saving){.id = "give-back",
                    .title = "an allocator that gives free pages back",
-                   .how = "LD_PRELOAD=libstrata-malloc.so, or gc_mem_caches() in PHP",
+                   .how = input->heap.known ? zend_how : "LD_PRELOAD=libstrata-malloc.so",
                    .confidence = confidence_names[CONFIDENCE_ROUGH],
                    .low_bytes = 0,
                    .high_bytes = input->retained_bytes});

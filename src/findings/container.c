@@ -140,7 +140,7 @@ int rule_slab_in_container(const struct snapshot *snapshot, struct finding_list 
     finding.fix = "# on the host, once: drops dentries and inodes of all cgroups\n"
                   "echo 2 > /proc/sys/vm/drop_caches";
     finding.verify = finding_printf(list,
-        "strata explain %s: charged-slab-reclaimable of charged is smaller",
+        "strata explain %s: kernel objects that can be dropped are less of charged",
         fix_target(list, snapshot));
     return finding_push(list, &finding);
 }

@@ -275,8 +275,8 @@ int rule_glibc_mmap_threshold(const struct snapshot *snapshot, struct finding_li
         number_subtract(grown.tops_bytes, grown.kept_anyway_bytes), CONFIDENCE_ROUGH);
     finding.fix = fix_environment(list, snapshot, thresholds, 2);
     finding.verify = finding_printf(list,
-        "after the same load, strata explain %s: glibc-arena-tops and glibc-main-top of "
-        "resident are smaller",
+        "after the same load, strata explain %s: unused ends of heaps are less of "
+        "resident",
         fix_target(list, snapshot));
     return finding_push(list, &finding);
 }

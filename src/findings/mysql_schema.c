@@ -230,8 +230,8 @@ int rule_mysql_schema_memory(const struct snapshot *snapshot, struct finding_lis
         finding.fix = fix_server_options(list, snapshot, off, 1);
     }
     finding.verify = finding_printf(list,
-        "after a restart, strata explain %s: mysql-performance-schema "
-        "of tracked is smaller",
+        "after a restart, strata explain %s: Performance Schema itself is less of what "
+        "the server counts",
         fix_target(list, snapshot));
     return finding_push(list, &finding);
 }

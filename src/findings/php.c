@@ -190,7 +190,8 @@ int rule_php_chunk_cliff(const struct snapshot *snapshot, struct finding_list *l
     const uint64_t chunks = cliff.half + cliff.third + cliff.quarter;
 
     finding.summary = finding_printf(list,
-        "%s %s a block that no second one fits beside: memory_limit is charged %s for %s",
+        "%s %s blocks of sizes that do not fill a chunk: memory_limit is charged %s for "
+        "%s",
         quantity_count(chunks, "chunk").text, quantity_form(chunks, "holds", "hold"),
         quantity_bytes(cliff.real_bytes, false).text,
         quantity_bytes(cliff.used_bytes, false).text);

@@ -92,7 +92,7 @@ int rule_thread_stacks(const struct snapshot *snapshot, struct finding_list *lis
                       "program's configuration";
     }
     finding.verify = finding_printf(list,
-        "strata explain %s: thread-stacks and cached-stacks of resident are smaller",
+        "strata explain %s: stacks of threads, alive and ended, are less of resident",
         fix_target(list, snapshot));
     return finding_push(list, &finding);
 }

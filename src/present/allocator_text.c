@@ -38,6 +38,17 @@ static void cell(struct page *page, enum ink ink, int number, bool known, uint64
         known ? quantity_mib(bytes, page->style->exact_bytes).text : "-");
 }
 
+/* As the ladder has it and a reader subtracts; what is smaller than is shown stays so. */
+static uint64_t shown_free(const struct page *page, const struct glibc_total *total)
+{
+    const int64_t gap = quantity_gap((int64_t)total->in_use_bytes,
+        (int64_t)total->held_bytes, page->style->exact_bytes);
+    const bool adds_up =
+        total->held_bytes == number_add(total->in_use_bytes, total->free_bytes);
+
+    return adds_up && gap > 0 ? (uint64_t)gap : total->free_bytes;
+}
+
 static void row(
     struct page *page, enum ink ink, const char *name, const struct glibc_total *total)
 {
@@ -49,7 +60,7 @@ static void row(
     heap_table_name(page, ink, name);
     cell(page, ink, 0, read, total->held_bytes);
     cell(page, ink, 1, read, total->in_use_bytes);
-    cell(page, ink, 2, read, total->free_bytes);
+    cell(page, ink, 2, read, shown_free(page, total));
     cell(page, ink, 3, seen, total->trim_gain_bytes);
     cell(page, ink, 4, seen, number_subtract(resident, total->trim_gain_bytes));
     cell(page, ink, 5, shared, total->free_shared_bytes);
