@@ -46,8 +46,6 @@
 _Static_assert(sizeof(struct strata__span) <= STRATA__METADATA_LEAST,
     "the descriptor of an empty slab becomes one of a span");
 
-struct strata__central strata__centrals[STRATA__BLOCK_CLASSES];
-
 /* In the stronger mode free memory holds the pattern or zeroes, so what others have left
  * in a unit goes. */
 static void clean_unit(char *start)
