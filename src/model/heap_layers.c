@@ -174,7 +174,9 @@ static int set_without_glibc(struct region *region, struct process_view *view)
     }
     if (glibc->why != NULL) {
         return set_missing(view, (enum fact_state)glibc->state,
-            region_printf(region, "glibc malloc: %s", glibc->why));
+            process->allocator_count > 0
+                ? region_printf(region, "glibc malloc: %s", glibc->why)
+                : glibc->why);
     }
     return set_missing(view, (enum fact_state)glibc->state,
         glibc->state == FACT_ABSENT ? "no allocator was read in this process"

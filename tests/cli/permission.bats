@@ -21,6 +21,8 @@ teardown_file() {
     has "$output" "denied"
     has "$output" "sudo"
     lacks "$output" " 0.0 MiB  in use"
+    has "$output" "allocator unknown"
+    lacks "$output" "glibc malloc"
 }
 
 @test "what needs no permission is still a number" {
