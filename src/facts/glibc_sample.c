@@ -165,6 +165,7 @@ static int look(struct glibc_reader *reader, const struct glibc_sample *sample,
 {
     const struct heap_window *window = &reader->window;
     uint64_t at = sample->at;
+    uint64_t least = 0; /* where the chunk below may begin */
 
     *now = (struct glibc_sample){.at = sample->at, .end = sample->end};
     *lost_bytes = 0;
@@ -178,15 +179,18 @@ static int look(struct glibc_reader *reader, const struct glibc_sample *sample,
         header = glibc_word(window->data + (at - window->start) + SIZE_OFFSET);
         size = header & ~(uint64_t)GLIBC_SIZE_BITS;
         if (size < GLIBC_CHUNK_MINIMUM_BYTES || size > glibc_maximum_bytes ||
-            ((header & GLIBC_PREV_IN_USE) == 0 && below > glibc_maximum_bytes)) {
+            ((header & GLIBC_PREV_IN_USE) == 0 &&
+                (below > glibc_maximum_bytes || below > at - least))) {
             const uint64_t next = skip(reader, at, sample->end);
             *lost_bytes += next - at;
+            least = at;
             at = next;
             continue;
         }
         if ((header & GLIBC_PREV_IN_USE) == 0) {
             *(at == sample->at ? &now->below_bytes : &now->free_bytes) += below;
         }
+        least = at;
         at += size;
     }
     return 0;

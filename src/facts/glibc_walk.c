@@ -138,12 +138,13 @@ static int take_free_below(struct glibc_walk *walk, const uint8_t *chunk)
     if (position->previous == 0 || glibc_word(chunk) != size || was_fast) {
         return misfit(walk, glibc_word(chunk));
     }
-    position->sums.free_bytes += size;
+    int result = glibc_run_extend(walk, position->previous, position->at);
+    position->sums.free_bytes += size; /* the run that has ended counts what was before */
     position->sums.free_chunks++;
     if (size > position->sums.largest_free_bytes) {
         position->sums.largest_free_bytes = size;
     }
-    return glibc_run_extend(walk, position->previous, position->at);
+    return result;
 }
 
 /* Looks no further than the view: a forged top may be at the end of the address space. */

@@ -19,8 +19,9 @@
  * no more, so mappings only serve to find a first struct; the rings give the others.
  *
  * Threads start and end meanwhile. Each struct proves itself by its content; a ring that tears
- * is left where it tears, and other structs that are found lead into it again. Every walk is
- * bounded.
+ * is left where it tears, and other structs that are found lead into it again. A program may
+ * fill its memory with words that look like structs, each leading into a ring that never comes
+ * round: pages, steps and structs are bounded for all walks together.
  */
 #include "facts/thread_descriptor.h"
 
@@ -39,6 +40,8 @@ enum {
     WHOLE_PAGES = 32,       /* mappings up to this size are searched whole */
     SEARCH_PAGES = 1 << 17, /* in all */
     DESCRIPTORS_MAX = 1 << 18,
+    STEPS_MAX = 2 * DESCRIPTORS_MAX, /* on all rings together */
+    FOLLOWED_MAX = 1 << 14,          /* structs found in pages: each is compared with all */
     PAGE_BYTES_MAX = 64 << 10,
 };
 
@@ -50,6 +53,8 @@ struct search {
     struct region *region;
     struct thread_descriptors *found; /* in the order they were found, perhaps twice */
     uint64_t pages_left;
+    uint32_t steps_left;
+    uint32_t follows_left;
     bool complete; /* a whole ring and those beside it were walked */
     char *page;    /* one page of the target */
 };
@@ -122,7 +127,7 @@ static int walk_ring(struct search *search, uint64_t start, uint64_t *head)
     struct link link;
 
     *head = 0;
-    for (int steps = 0; steps < DESCRIPTORS_MAX; steps++) {
+    for (; search->steps_left > 0; search->steps_left--) {
         if (is_descriptor(search->memory, node)) {
             int rc = add(search, node);
             if (rc != 0) {
@@ -171,6 +176,7 @@ static int follow(struct search *search, uint64_t descriptor)
     struct link link;
     uint64_t head = 0;
 
+    search->follows_left--;
     if (is_known(search, descriptor)) {
         return 0;
     }
@@ -208,7 +214,8 @@ static int search_page(struct search *search, uint64_t page)
     if (memory_read_present(search->memory, page, search->page, page_bytes) != 0) {
         return 0;
     }
-    for (uint64_t at = 0; at + PROOF_WORDS * sizeof(uint64_t) <= page_bytes;
+    for (uint64_t at = 0; at + PROOF_WORDS * sizeof(uint64_t) <= page_bytes &&
+                          search->follows_left > 0 && search->steps_left > 0;
          at += sizeof(uint64_t)) {
         if (is_idle_descriptor(search->page + at, page + at)) {
             int rc = follow(search, page + at);
@@ -275,7 +282,9 @@ int thread_descriptors_find(struct memory *memory, const struct process_facts *p
     struct search search = {.memory = memory,
         .region = region,
         .found = descriptors,
-        .pages_left = SEARCH_PAGES};
+        .pages_left = SEARCH_PAGES,
+        .steps_left = STEPS_MAX,
+        .follows_left = FOLLOWED_MAX};
     int rc = 0;
 
     *descriptors = (struct thread_descriptors){0};

@@ -113,6 +113,7 @@ int thread_stack_find(struct memory *memory, const struct thread_list *threads,
     struct thread_descriptors descriptors;
     struct thread_struct thread;
     struct stack_block block;
+    uint64_t behind = 0; /* the last stack: they lie apart, whatever a program says of them */
     int rc = thread_descriptors_find(memory, process, region, &descriptors);
 
     const size_t block_offset = learn_block_offset(memory, &descriptors);
@@ -121,10 +122,11 @@ int thread_stack_find(struct memory *memory, const struct thread_list *threads,
     }
     for (size_t i = 0; rc == 0 && i < descriptors.count; i++) {
         if (read_struct(memory, descriptors.addresses[i], &thread) &&
-            block_at(memory, &thread, block_offset, &block)) {
+            block_at(memory, &thread, block_offset, &block) && block.start >= behind) {
             const struct span span = {.start = block.start + block.guard_bytes,
                 .end = block.start + block.bytes,
                 .index = (uint32_t)tid_of(&thread)};
+            behind = span.end;
             rc = add_stack(memory, threads, region, process, &span);
         }
     }

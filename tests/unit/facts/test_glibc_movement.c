@@ -241,6 +241,44 @@ static void finds_chunks_again_in_a_stretch(void **state)
     end();
 }
 
+/* Where a block was, there are now thousands of chunks, each with a free one of 64 TiB below. */
+static void forged_sizes_move_no_more_than_there_is(void **state)
+{
+    enum { BLOCK = 3000, STEP = 32 };
+
+    (void)state;
+    for (uint64_t first = 1000; first < 1130; first += 13) {
+        begin(HEAP_BYTES);
+        take(first, BLOCK);
+        take(first + BLOCK, BLOCK);
+        assert_int_equal(walk(CHUNKS - 1), 0);
+        for (uint64_t at = chunk_at(first); at < chunk_at(first + 2 * BLOCK);
+             at += STEP) {
+            const bool is_first = at == chunk_at(first) || at == chunk_at(first + BLOCK);
+            put(at, glibc_maximum_bytes);
+            put(at + 8, STEP | (is_first ? GLIBC_PREV_IN_USE : 0));
+        }
+        assert_true(look_again(HEAP_BYTES).bytes <= 2 * (uint64_t)HEAP_BYTES);
+        end();
+    }
+}
+
+/* What is free below the largest run and above it, since the blocks above may pin it. */
+static void free_bytes_below_the_largest_run(void **state)
+{
+    const struct glibc_sums *sums = &heap.walk.position.sums;
+
+    (void)state;
+    begin(HEAP_BYTES);
+    set_free(2, 3);
+    set_free(10, 50);
+    set_free(70, 20);
+    assert_int_equal(walk(CHUNKS - 1), 0);
+    assert_int_equal(sums->largest_run_start, chunk_at(10));
+    assert_int_equal(sums->largest_run_before_bytes, 3 * CHUNK);
+    end();
+}
+
 /* ---- while it is walked */
 
 /* Ahead of the second window: the block across its edge takes in the one above. */
@@ -317,6 +355,8 @@ int main(void)
         cmocka_unit_test(all_of_a_small_arena_is_looked_at),
         cmocka_unit_test(large_chunks_are_not_scaled_up),
         cmocka_unit_test(finds_chunks_again_in_a_stretch),
+        cmocka_unit_test(forged_sizes_move_no_more_than_there_is),
+        cmocka_unit_test(free_bytes_below_the_largest_run),
         cmocka_unit_test(goes_on_behind_what_changed),
         cmocka_unit_test(reads_again_what_has_not_moved),
         cmocka_unit_test(gives_up_where_nothing_fits),
