@@ -67,8 +67,10 @@ void arena_share_divide(struct arena_share *share, const struct glibc_arena *are
     moved += move_share(partition, share, PART_GLIBC_FREE_EDGES,
         arena->free_resident_bytes - inner_bytes);
     partition->conflict_bytes = number_add(partition->conflict_bytes, want - moved);
-    (void)move_share(
-        partition, share, PART_GLIBC_FREE_EDGES, arena->free_shared_bytes.value);
+    if (fact_is_known(&arena->free_shared_bytes)) {
+        (void)move_share(
+            partition, share, PART_GLIBC_FREE_EDGES, arena->free_shared_bytes.value);
+    }
     (void)move_share(partition, share, PART_GLIBC_IN_USE,
         number_add(arena->in_use_bytes, arena->overhead_bytes));
     (void)move_share(partition, share, PART_GLIBC_FREE_EDGES, share->rss_bytes);

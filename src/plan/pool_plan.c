@@ -12,6 +12,7 @@
 #include "plan/pool_plan.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -22,6 +23,8 @@
 enum {
     IDLE_USED_BYTES = 64 << 10,    /* less than any page of PHP asks for */
     KERNEL_STACK_BYTES = 16 << 10, /* THREAD_SIZE of x86-64 and arm64 with 4 KiB pages */
+    PROCESSORS_MAX = 1 << 16,      /* NR_CPUS is at most 8192; a capture may say anything */
+    QUOTA_SECOND_US = 1000000,
 };
 
 static uint64_t known_bytes(const struct layer *layer)
@@ -365,37 +368,41 @@ static void set_fixed(const struct snapshot *snapshot, const struct plan_wishes 
     plan_add_reserve(input, wishes->reserve_percent);
 }
 
+/* Lowers the bound, by a number that can be one. */
+static void bound_processors(
+    struct plan_input *input, double processors, const char *source)
+{
+    if (processors > 0 && processors <= PROCESSORS_MAX &&
+        (input->processors <= 0 || processors < input->processors)) {
+        input->processors = processors;
+        input->processors_source = source;
+    }
+}
+
+static double count_of(const struct fact *fact)
+{
+    return fact_is_known(fact) ? (double)fact->value : 0;
+}
+
 /* What is least of: CPUs online, affinity and cpuset of the workers, quota of the cgroup. */
 static void set_processors(const struct snapshot *snapshot, const struct workers *workers,
     struct plan_input *input)
 {
     const struct facts *facts = snapshot->facts;
-    const struct fact *online = &facts->host.values[HOST_FACT_CPUS_ONLINE];
-    uint64_t allowed = 0;
+    double allowed = 0;
 
     for (size_t i = 0; i < workers->count; i++) {
-        const struct fact *cpus =
-            &facts->processes[workers->indices[i]].values[PROCESS_FACT_CPUS_ALLOWED];
-        if (fact_is_known(cpus) && cpus->value > allowed) {
-            allowed = cpus->value;
-        }
+        allowed = fmax(allowed, count_of(&facts->processes[workers->indices[i]]
+                                             .values[PROCESS_FACT_CPUS_ALLOWED]));
     }
-    if (fact_is_known(online)) {
-        input->processors = (double)online->value;
-        input->processors_source = "online";
-    }
-    if (allowed > 0 && (input->processors <= 0 || (double)allowed < input->processors)) {
-        input->processors = (double)allowed;
-        input->processors_source = "that the workers may run on";
-    }
+    bound_processors(
+        input, count_of(&facts->host.values[HOST_FACT_CPUS_ONLINE]), "online");
+    bound_processors(input, allowed, "that the workers may run on");
     if (facts->target_cgroup >= 0 && (size_t)facts->target_cgroup < facts->cgroup_count) {
-        const struct fact *quota =
-            &facts->cgroups[facts->target_cgroup].values[CGROUP_FACT_CPU_QUOTA];
-        const double share = fact_is_known(quota) ? (double)quota->value / 1e6 : 0;
-        if (share > 0 && (input->processors <= 0 || share < input->processors)) {
-            input->processors = share;
-            input->processors_source = "by the quota of the cgroup";
-        }
+        const struct cgroup_facts *cgroup = &facts->cgroups[facts->target_cgroup];
+        bound_processors(input,
+            count_of(&cgroup->values[CGROUP_FACT_CPU_QUOTA]) / QUOTA_SECOND_US,
+            "by the quota of the cgroup");
     }
 }
 

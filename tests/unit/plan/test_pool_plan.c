@@ -205,6 +205,18 @@ static void without_private_memory_there_is_no_plan(void **state)
     snapshot_release(&fixture->snapshot);
 }
 
+static void forged_numbers_are_no_processors(void **state)
+{
+    struct fixture *fixture = *state;
+    struct facts *facts = &fixture->facts;
+
+    facts->host.values[HOST_FACT_CPUS_ONLINE] = fact_ok(UINT64_MAX);
+    builder_cgroup(facts, 2)->values[CGROUP_FACT_CPU_QUOTA] = fact_ok(UINT64_MAX);
+    facts->target_cgroup = 0;
+    make(fixture);
+    assert_true(fixture->input.processors <= 0);
+}
+
 static void processors_are_the_least_of_what_is_there_and_allowed(void **state)
 {
     struct fixture *fixture = *state;
@@ -239,6 +251,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(wishes_come_first, setup, teardown),
         cmocka_unit_test_setup_teardown(
             processors_are_the_least_of_what_is_there_and_allowed, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            forged_numbers_are_no_processors, setup, teardown),
         cmocka_unit_test_setup_teardown(heaps_tell_limit_and_peak, setup, teardown),
         cmocka_unit_test_setup_teardown(
             without_private_memory_there_is_no_plan, setup, teardown),
