@@ -11,7 +11,8 @@
  *
  * One lock for each class; a thread holds at most one of them. Under it the unit heap may
  * be called (refill) and pages be purged (sweep, a few slabs at a time). A slab that has
- * become empty goes back to the unit heap after the lock is dropped.
+ * become empty goes back to the unit heap under it as well: fork takes all locks, and a child
+ * loses no unit that is in nobody's books.
  *
  * "out" is slabs * blocks - free: no counter that could be wrong.
  */
@@ -330,13 +331,11 @@ static void retire(struct strata__central *central, struct slab *slab)
     central->touched_pages -= (size_t)__builtin_popcount(slab->touched);
 }
 
-/* Returns the slabs that have become empty, a list by `next`. Blocks in mixed units are
- * left over: under the class's lock no slab of it can become one. */
-static struct slab *give_all(
+/* Blocks in mixed units are left over: under the class's lock no slab of it can become one. */
+static void give_all(
     unsigned class, void *const *blocks, size_t count, void **left, size_t *left_count)
 {
     struct strata__central *central = &strata__centrals[class];
-    struct slab *empty = NULL;
     strata__lock_take(&central->lock);
     for (size_t i = 0; i < count;) {
         struct slab *slab = slab_at(class, blocks[i]);
@@ -349,28 +348,20 @@ static struct slab *give_all(
             strata__relist(central, slab);
         } else {
             retire(central, slab);
-            slab->next = empty;
-            empty = slab;
+            slab_delete(slab);
         }
     }
     strata__central_show(class);
     strata__lock_drop(&central->lock);
-    return empty;
 }
 
 void strata__central_flush(unsigned class, void *const *blocks, size_t count)
 {
     void *left[STRATA__BLOCK_BATCH_MAX + 1];
     size_t left_count = 0;
-    struct slab *empty = NULL;
-    empty = give_all(class, blocks, count, left, &left_count);
+    give_all(class, blocks, count, left, &left_count);
     if (left_count > 0) {
         strata__mixed_flush(class, left, left_count);
-    }
-    while (empty != NULL) {
-        struct slab *next = empty->next;
-        slab_delete(empty);
-        empty = next;
     }
 }
 

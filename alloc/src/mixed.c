@@ -15,7 +15,7 @@
  *
  * One lock. Under it the unit heap may be called (refill) and pages be purged (sweep, a
  * few units at a time). One empty unit is kept until a sweep comes, others go back to the
- * unit heap after the lock is dropped.
+ * unit heap under it.
  */
 #include "mixed.h"
 
@@ -225,18 +225,14 @@ static void retire(struct strata__mixed *unit)
     mixed.touched_pages -= (size_t)__builtin_popcount(unit->touched);
 }
 
-/* After retire, without the lock: a list by `next`. */
-static void delete_all(struct strata__mixed *unit)
+/* After retire, under the same lock, as a slab that has become empty (central.c). */
+static void unit_delete(struct strata__mixed *unit)
 {
-    while (unit != NULL) {
-        struct strata__mixed *next = unit->next;
-        char *start = unit->start;
-        *strata__unitmap_touched(start) = unit->touched;
-        struct strata__span *span =
-            strata__metadata_exchange(unit, sizeof(*unit), sizeof(*span));
-        strata__units_give(span, start, 1);
-        unit = next;
-    }
+    char *start = unit->start;
+    *strata__unitmap_touched(start) = unit->touched;
+    struct strata__span *span =
+        strata__metadata_exchange(unit, sizeof(*unit), sizeof(*span));
+    strata__units_give(span, start, 1);
 }
 
 /* The next free (or with `invert` set to all ones, used) granule from `at` on. */
@@ -529,7 +525,6 @@ static void give(struct strata__mixed *unit, unsigned class, const void *block)
 
 void strata__mixed_flush(unsigned class, void *const *blocks, size_t count)
 {
-    struct strata__mixed *empty = NULL;
     strata__lock_take(&mixed.lock);
     for (size_t i = 0; i < count; i++) {
         struct strata__mixed *unit = unit_at(class, blocks[i]);
@@ -538,14 +533,12 @@ void strata__mixed_flush(unsigned class, void *const *blocks, size_t count)
             mixed.empty_units++;
             if (mixed.empty_units > 1) {
                 retire(unit);
-                unit->next = empty;
-                empty = unit;
+                unit_delete(unit);
             }
         }
     }
     publish(class);
     strata__lock_drop(&mixed.lock);
-    delete_all(empty);
 }
 
 static uint16_t free_pages(const struct strata__mixed *unit)
@@ -579,7 +572,6 @@ static size_t sweep_unit(struct strata__mixed *unit, int now)
 size_t strata__mixed_sweep(int now)
 {
     size_t purged = 0;
-    struct strata__mixed *empty = NULL;
     strata__lock_take(&mixed.lock);
     size_t left = mixed.units;
     for (size_t done = 1; left > 0 && mixed.first_unit != NULL; left--, done++) {
@@ -587,8 +579,7 @@ size_t strata__mixed_sweep(int now)
         purged += sweep_unit(unit, now);
         if (unit->free_granules == STRATA__GRANULES && unit->touched == 0) {
             retire(unit);
-            unit->next = empty;
-            empty = unit;
+            unit_delete(unit);
         } else {
             unit_unlink(unit);
             unit_link(unit);
@@ -601,7 +592,6 @@ size_t strata__mixed_sweep(int now)
     }
     publish(STRATA__BLOCK_CLASSES);
     strata__lock_drop(&mixed.lock);
-    delete_all(empty);
     return purged;
 }
 

@@ -30,6 +30,9 @@
 #define BLOCKS 400
 #define ROUNDS 6
 #define CHILD_BLOCKS 20000
+#define EMPTIED_BLOCKS 100
+#define EMPTIED_BYTES ((size_t)8000)
+#define EMPTYING_FORKS 300
 
 /* What anybody can compute from a copy of the region. */
 struct figures {
@@ -361,6 +364,53 @@ static void forks_beside_busy_threads(void **state)
     compare_with_shadow();
 }
 
+/* Bytes of units that are neither free nor known to be of small blocks: of large blocks alone. */
+static uint64_t other_units(const struct strata_region *region)
+{
+    uint64_t units = region->mixed.units;
+    for (unsigned i = 0; i < region->class_count; i++) {
+        units += region->classes[i].slabs;
+    }
+    return region->units.mapped_bytes - region->units.free_bytes -
+           units * STRATA__UNIT_BYTES;
+}
+
+static int is_emptying;
+
+/* Fills units with blocks that no CPU keeps many of, and empties them again. */
+static void *empty_units(void *nothing)
+{
+    void *blocks[EMPTIED_BLOCKS];
+    while (__atomic_load_n(&is_emptying, __ATOMIC_RELAXED)) {
+        for (unsigned i = 0; i < EMPTIED_BLOCKS; i++) {
+            blocks[i] = strata__front_alloc(EMPTIED_BYTES);
+        }
+        for (unsigned i = 0; i < EMPTIED_BLOCKS; i++) {
+            strata__front_free(blocks[i]);
+        }
+    }
+    return nothing;
+}
+
+/* A unit that has just become empty is lost to no child. */
+static void forks_while_units_become_empty(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    uint64_t before = other_units(&strata__shared.region);
+    is_emptying = 1;
+    assert_int_equal(pthread_create(&thread, NULL, empty_units, NULL), 0);
+    for (int i = 0; i < EMPTYING_FORKS; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            _exit(other_units(&strata__shared.region) != before);
+        }
+        assert_int_equal(exit_code_of(child), 0);
+    }
+    __atomic_store_n(&is_emptying, 0, __ATOMIC_RELAXED);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
 static int is_purging;
 
 static int purge_slowly(void *address, size_t bytes)
@@ -469,6 +519,7 @@ int main(void)
         cmocka_unit_test(a_child_has_its_own),
         cmocka_unit_test(a_child_without_handlers_leaves_the_parents_alone),
         cmocka_unit_test(forks_beside_busy_threads),
+        cmocka_unit_test(forks_while_units_become_empty),
         cmocka_unit_test(r_fork_while_a_span_is_purged),
         cmocka_unit_test(peaks_start_anew),
         cmocka_unit_test(the_directory_names_all_memory),
