@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 import unittest
 
 import exporter
@@ -135,6 +136,14 @@ class Clients(unittest.TestCase):
                 client.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
             self.assertEqual(self.served.ask()[0], 200)
             self.check_small(before)
+
+    def test_one_page_for_all_who_ask_within_a_second(self):
+        """A page tells how often it was asked for, so no two that are made look alike; a slow machine makes more."""
+        begin = time.monotonic()
+        pages = {self.served.ask(accept="text/plain") for _ in range(SLOW_CLIENTS)}
+        seconds = time.monotonic() - begin
+        print(f"{len(pages)} pages for {SLOW_CLIENTS} clients in {seconds:.1f} s")
+        self.assertLessEqual(len(pages), seconds + 2)
 
     def test_bad_requests(self):
         chance = random.Random(7)
