@@ -15,6 +15,7 @@ INSTRUMENTS = ["--performance-schema=ON", "--performance-schema-instrument=memor
 PASSWORD = "s3cret-Of-Nobody"
 LEAST_COVERAGE = 80
 MOST_MEMORY_MIB = 300
+LONGEST_WAIT_MS = 3000
 
 
 def report_of(pid, *options, run=tool.run_in_time):
@@ -253,10 +254,11 @@ class Hostile(unittest.TestCase):
         self.assertEqual(said["state"], state, said)
         return said, received, printed
 
-    def look(self, behaviour, *options, user=()):
+    def look(self, behaviour, *options, user=(), env=None):
         with fake(behaviour, *user) as (pid, received):
             # That it ends at all shows the bound of time: the servers that hang do so for longer than that.
-            done = tool.run("explain", pid, "--json", *options, preexec_fn=tool.limit_memory(MOST_MEMORY_MIB))
+            done = tool.run("explain", pid, "--json", *options, preexec_fn=tool.limit_memory(MOST_MEMORY_MIB),
+                            env=env)
             self.assertIn(done.returncode, (0, 5), done.stderr)
             report = json.loads(done.stdout)
             self.assertEqual(tool.layer(report, "resident")["state"], "ok")
@@ -269,6 +271,19 @@ class Hostile(unittest.TestCase):
                 said, _, _ = self.look(behaviour)
                 self.assertIn(said["state"], states, said)
                 self.assertTrue(said["why"])
+
+    def test_the_longest_wait(self):
+        """Whatever the clock says: so long strata is ready to wait for a server, and for each of its answers."""
+        for behaviour in ("hangs", "drips"):
+            with self.subTest(behaviour), servers.folder() as home:
+                file = os.path.join(home, "waits")
+                self.look(behaviour, env={**os.environ, "LD_PRELOAD": tool.target("libtold_waits.so"),
+                                          "WAITS_FILE": file})
+                waits = [int(line) for line in content_of(file).split()]
+                print(f"{behaviour}: {waits}")
+                self.assertGreaterEqual(min(waits), 0)  # none without an end
+                self.assertLessEqual(max(waits), LONGEST_WAIT_MS)
+                self.assertIn(1000, waits)  # of the client library
 
     def test_answers_without_bound(self):
         for behaviour in ("columns", "rows", "packet"):
