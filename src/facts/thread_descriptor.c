@@ -41,7 +41,7 @@ enum {
     SEARCH_PAGES = 1 << 17, /* in all */
     DESCRIPTORS_MAX = 1 << 18,
     STEPS_MAX = 2 * DESCRIPTORS_MAX, /* on all rings together */
-    FOLLOWED_MAX = 1 << 14,          /* structs found in pages: each is compared with all */
+    FOLLOWED_MAX = 1 << 14, /* structs found in pages: each is compared with all */
     PAGE_BYTES_MAX = 64 << 10,
 };
 

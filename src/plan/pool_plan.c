@@ -23,7 +23,7 @@
 enum {
     IDLE_USED_BYTES = 64 << 10,    /* less than any page of PHP asks for */
     KERNEL_STACK_BYTES = 16 << 10, /* THREAD_SIZE of x86-64 and arm64 with 4 KiB pages */
-    PROCESSORS_MAX = 1 << 16,      /* NR_CPUS is at most 8192; a capture may say anything */
+    PROCESSORS_MAX = 1 << 16, /* NR_CPUS is at most 8192; a capture may say anything */
     QUOTA_SECOND_US = 1000000,
 };
 
@@ -393,7 +393,7 @@ static void set_processors(const struct snapshot *snapshot, const struct workers
 
     for (size_t i = 0; i < workers->count; i++) {
         allowed = fmax(allowed, count_of(&facts->processes[workers->indices[i]]
-                                             .values[PROCESS_FACT_CPUS_ALLOWED]));
+                                              .values[PROCESS_FACT_CPUS_ALLOWED]));
     }
     bound_processors(
         input, count_of(&facts->host.values[HOST_FACT_CPUS_ONLINE]), "online");

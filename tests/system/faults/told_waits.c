@@ -25,6 +25,7 @@ static void tell(int milliseconds)
     }
 }
 
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name) */
 int poll(struct pollfd *wanted, nfds_t count, int milliseconds)
 {
     enum { MS_PER_SECOND = 1000, NS_PER_MS = 1000000 };

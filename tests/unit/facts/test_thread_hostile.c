@@ -109,8 +109,7 @@ static void fill_with_endless_rings(uint64_t page, uint64_t *words)
         const uint64_t first = page + i * THREAD;
         uint64_t *place = words + i * THREAD_WORDS;
         put_thread(place, first, first + THREAD, first + 2 * THREAD);
-        put_thread(
-            place + THREAD_WORDS, first + THREAD, page + (WORDS - 8) * 8, first);
+        put_thread(place + THREAD_WORDS, first + THREAD, page + (WORDS - 8) * 8, first);
         put_thread(place + 2 * THREAD_WORDS, first + 2 * THREAD, first, 0);
     }
     put_thread(words + WORDS - 8, page + (WORDS - 8) * 8, page + (WORDS - 8) * 8, 1);
@@ -122,8 +121,8 @@ static void rings_that_never_come_round(void **state)
 
     (void)state;
     begin(fill_with_endless_rings, MAPPINGS);
-    assert_int_equal(thread_descriptors_find(
-                         &target.memory, &target.process, &target.region, &found),
+    assert_int_equal(
+        thread_descriptors_find(&target.memory, &target.process, &target.region, &found),
         0);
     assert_true(found.count > 0);
     region_release(&target.region);
