@@ -129,11 +129,14 @@ int rule_strata_retained(const struct snapshot *snapshot, struct finding_list *l
         return 0;
     }
     finding.summary = finding_printf(list,
-        "strata's malloc keeps %s of freed memory resident (%s of the resident set): up "
-        "to "
-        "%s in spans that it can give back, the rest on pages with live blocks",
+        "strata's malloc keeps %s of freed memory resident (%s of the resident set): %s",
         quantity_bytes(kept, false).text, quantity_percent(kept, resident).text,
-        quantity_bytes(spans, false).text);
+        spans == 0
+            ? "all of it on pages with live blocks"
+            : finding_printf(list,
+                  "up to %s in spans that it can give back, the rest on pages with "
+                  "live blocks",
+                  quantity_bytes(spans, false).text));
     finding.reasoning =
         "free spans go back within half a second of rest, but for a reserve of a quarter "
         "of the recent peak; a page with one live block cannot go back, and is used "
@@ -146,12 +149,14 @@ int rule_strata_retained(const struct snapshot *snapshot, struct finding_list *l
     finding_add_bytes(&finding, "in_use", total.all.in_use_bytes);
     finding_add_bytes(&finding, "held", total.all.held_bytes);
     finding_add_percent(&finding, "share_of_resident", kept, resident);
-    finding_predict(&finding, 0, spans, CONFIDENCE_LIKELY);
+    if (spans > 0) {
+        finding_predict(&finding, 0, spans, CONFIDENCE_LIKELY);
+    }
     finding.fix = finding_printf(list,
         "# in the program, at rest: malloc_trim(0) or strata_malloc_trim()\n"
         "# STRATA_BACKGROUND=no in its environment keeps memory: take it out");
     finding.verify =
-        finding_printf(list, "strata explain %s: strata-free of resident is smaller",
+        finding_printf(list, "strata explain %s: strata malloc: free is less of resident",
             fix_target(list, snapshot));
     return finding_push(list, &finding);
 }

@@ -82,6 +82,12 @@ static void retained_speaks_from_a_tenth_on(void **state)
     assert_int_equal(evidence_of(finding, "free_resident"), 10 * MIB);
     assert_int_equal(finding->predicted_low_bytes, 0);
     assert_int_equal(finding->predicted_high_bytes, 6 * MIB);
+    strata->span_touched_bytes = 0;
+    assert_speaks(&judged, "strata-retained", SEVERITY_INFO);
+    assert_false(judged_finding(&judged, "strata-retained")->predicts);
+    assert_non_null(strstr(
+        judged_finding(&judged, "strata-retained")->summary, "all of it on pages"));
+    strata->span_touched_bytes = 6 * MIB;
     strata->free_resident_bytes--;
     assert_silent(&judged, "strata-retained");
     strata->free_resident_bytes = 62 * MIB;
