@@ -1,5 +1,6 @@
 """strata export beside clients and targets that mean no good: it neither grows nor waits."""
 import contextlib
+import glob
 import json
 import os
 import random
@@ -219,6 +220,20 @@ class Targets(unittest.TestCase):
                 lambda: served.value("strata_processes", name="comes-and-goes") is None, "its end")
             self.assertEqual([labels for _, labels, _ in served.samples()
                               if labels.get("name") == "comes-and-goes"], [])
+
+    def test_without_the_http_library(self):
+        """Where libmicrohttpd is not installed, strata says which package has it; a textfile needs none."""
+        found = glob.glob("/usr/lib/*/libmicrohttpd.so.12")
+        self.assertTrue(found, "missing package: libmicrohttpd12; run tools/setup test")
+        hidden = ["unshare", "-m", "sh", "-c", 'for file; do mount --bind /dev/null "$file" || exit 99; done; '
+                  f"exec {tool.STRATA} export $WORDS", "sh", *found]
+        with servers.folder() as home:
+            for words, code in (("--listen 127.0.0.1:0", 6), (f"--once --textfile {home}/page.prom", 0)):
+                done = subprocess.run(hidden, env={**os.environ, "WORDS": words}, capture_output=True, text=True,
+                                      timeout=240, check=False)
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertEqual("package libmicrohttpd12" in done.stderr, code != 0, done.stderr)
+            self.assertGreater(os.path.getsize(os.path.join(home, "page.prom")), 0)
 
     def test_hostile_names(self):
         name = 'a"b\\c\n\x1b[2'
