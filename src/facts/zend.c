@@ -226,7 +226,10 @@ static char *find_version(
     for (uint64_t at = mapping->start; at < end; at += ZEND_PAGE_BYTES) {
         size_t bytes = end - at < sizeof(window) ? ZEND_PAGE_BYTES : sizeof(window);
         if (memory_read_present(memory, at, window, bytes) != 0) {
-            continue;
+            bytes = ZEND_PAGE_BYTES; /* the page behind it may never have been touched */
+            if (memory_read_present(memory, at, window, bytes) != 0) {
+                continue;
+            }
         }
         const char *mark = memmem(window, bytes, version_mark, sizeof(version_mark) - 1);
         if (mark != NULL) {
@@ -237,7 +240,9 @@ static char *find_version(
                    strchr("0123456789.", mark[length]) != NULL) {
                 length++;
             }
-            return region_copy(region, mark, length);
+            if (length < left) { /* else its end is not there */
+                return region_copy(region, mark, length);
+            }
         }
     }
     return NULL;
