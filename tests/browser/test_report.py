@@ -226,6 +226,29 @@ class Report(unittest.TestCase):
                      "has levelled off", "grows on", "limit of the cgroup", "gap: resident less in use"):
             self.assertIn(part, text)
 
+    def test_one_capture_is_seen(self):
+        """A line through one point has no length: a dot stands there."""
+        path = os.path.join(self.home.name, "short.db")
+        self.path["short.html"] = os.path.join(self.home.name, "short.html")
+        make(path, 3, 1)
+        report(path, "-o", self.path["short.html"])
+        page = self.page("short.html")
+        self.assertEqual(page.run("document.querySelector('figure[data-plot=layers] figcaption .soft').textContent"), "1 point")
+        layers = "figure[data-plot=layers] .plot"
+        self.plotted(page, layers)
+        dots = page.run(f"""(() => {{
+            const canvas = document.querySelector('{layers} canvas');
+            const wanted = getComputedStyle(document.querySelector('figure[data-plot=layers] [data-series=free_resident] i')).backgroundColor
+                .match(/\\d+/g).slice(0, 3).map(Number);
+            const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+            let found = 0;
+            for (let i = 0; i < data.length; i += 4) {{
+                found += wanted.every((value, k) => data[i + k] === value) && data[i + 3] === 255;
+            }}
+            return found;
+        }})()""")
+        self.assertGreater(dots, 10)
+
     def test_json_has_the_peaks_that_plots_must_not_lose(self):
         """Least and most of each bucket are kept: the peak of one tick is in the plot of a long span."""
         path = os.path.join(self.home.name, "peak.db")

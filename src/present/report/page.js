@@ -9,6 +9,7 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const root = document.documentElement;
   const now = data.recording;
+  const targets = now.subjects.filter((subject) => subject.owner === 0);
   const plots = [];
   const redraws = [];
   const FAR = 3;
@@ -133,7 +134,8 @@
       width: one.role === "stack" ? 1 : 2,
       dash: one.role === "limit" ? [8, 5] : undefined,
       fill: one.role === "stack" && previous < 0 ? stroke + "cc" : undefined,
-      points: { show: false },
+      /* A line through one point has no length. */
+      points: { show: one.values.filter((value) => value !== null).length === 1, size: 8, fill: stroke },
       spanGaps: false,
     };
   }
@@ -413,7 +415,6 @@
   const verdictWords = { leak: "grows on", plateau: "has levelled off", slowing: "slows down", steady: "steady", shrinking: "shrinking", unclear: "unclear", short: "too short to tell" };
 
   function showSummary() {
-    const targets = now.subjects.filter((subject) => subject.owner === 0);
     document.title = "strata: " + targets.map(targetName).join(", ");
     section("title").textContent = targets.map(targetName).join(", ") || "strata report";
     section("about").textContent = moment(now.from_ms, true) + " to " + moment(now.to_ms, true) + ", " + duration(now.to_ms - now.from_ms) + (now.host ? " on " + now.host : "");
@@ -444,10 +445,14 @@
     if (now.findings.length === 0) {
       parent.append(el("p", { class: "soft" }, "None: no rule had anything to say."));
     }
+    const whose = (finding) => {
+      const target = targets.length > 1 && targets.find((one) => one.id === finding.subject);
+      return target ? label(target) + ": " : "";
+    };
     const box = (finding) => {
       const when = finding.count ? count(finding.count, "capture") + ", " + moment(finding.first_ms, longSpan) + " to " + moment(finding.last_ms, longSpan) : "over the whole span";
       return el("details", { class: "finding " + finding.severity, open: finding.severity === "critical" },
-        el("summary", {}, el("span", { class: "tag " + finding.severity }, finding.severity), finding.summary),
+        el("summary", {}, el("span", { class: "tag " + finding.severity }, finding.severity), whose(finding), finding.summary),
         el("p", { class: "soft" }, el("code", {}, finding.rule), finding.pid ? " \u00b7 pid " + finding.pid : "", " \u00b7 " + when),
         finding.reasoning ? el("p", {}, finding.reasoning) : null,
         el("pre", {}, finding.fix || finding.help));
@@ -466,7 +471,7 @@
   }
 
   function showTargets() {
-    for (const subject of now.subjects.filter((one) => one.owner === 0)) {
+    for (const subject of targets) {
       const part = el("section", { "aria-label": targetName(subject) }, el("h2", {}, targetName(subject)));
       section("targets").append(part);
       addPlots(part, subject);
