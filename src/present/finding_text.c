@@ -107,9 +107,14 @@ static void labelled(struct page *page, const char *label, const char *text)
     page_paragraph(page, INK_PLAIN, text, TEXT_COLUMN + 2);
 }
 
+static bool is_full(const struct page *page, const struct finding *finding)
+{
+    return finding->severity != SEVERITY_INFO || page->style->unfolded;
+}
+
 static void one_finding(struct page *page, const struct finding *finding, bool in_group)
 {
-    bool full = finding->severity != SEVERITY_INFO || page->style->unfolded;
+    const bool full = is_full(page, finding);
 
     page_at(page, MARK_INDENT);
     page_put(page, finding_ink(finding->severity), severity_names[finding->severity]);
@@ -184,7 +189,18 @@ void finding_text(
             facts->gap_count > 0 ? ": none in what could be read" : ": none");
     }
     page_end_line(page);
+    bool folded = false;
+
     for (size_t i = 0; i < list->count; i++) {
-        one_finding(page, &list->items[i], facts->process_count > 1);
+        const struct finding *finding = &list->items[i];
+
+        one_finding(page, finding, facts->process_count > 1);
+        folded = folded || (finding->fix != NULL && !is_full(page, finding));
+    }
+    if (folded) {
+        page_at(page, MARK_INDENT);
+        page_put(
+            page, INK_DIM, "what to change for a note (info), and why: --all shows it");
+        page_end_line(page);
     }
 }
