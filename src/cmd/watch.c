@@ -54,6 +54,7 @@ struct watch {
     struct entry *entries; /* at most 2 * options.most */
     size_t entry_count;
     char *focus; /* a key, or NULL */
+    uint64_t focus_changes;
     uint64_t sequence;
     struct watch_counts counts;
 };
@@ -305,15 +306,15 @@ static void *run_host_thread(void *argument)
     return NULL;
 }
 
-/* Sleeps although there may be targets due, unless the focus changes or it is time to end. */
-static void rest(struct watch *watch, uint64_t took_ns, bool first)
+/* Sleeps although there may be targets due, unless it is time to end or the focus has changed. */
+static void rest(struct watch *watch, uint64_t took_ns, bool first, uint64_t changes)
 {
     const uint64_t until_ns =
         watch_now_ns() +
         shorter(took_ns, UINT64_C(1) << 40) * (first ? FIRST_REST : watch->options.rest);
-    const char *focus = watch->focus;
 
-    while (!watch->stopping && watch->focus == focus && watch_now_ns() < until_ns) {
+    while (!watch->stopping && watch->focus_changes == changes &&
+           watch_now_ns() < until_ns) {
         wait_until(watch, until_ns);
     }
 }
@@ -333,8 +334,9 @@ static void *run_look_thread(void *argument)
             wait_until(watch, entry->due_ns);
         } else {
             const bool first = entry->look == NULL && entry->failures == 0;
+            const uint64_t changes = watch->focus_changes;
             const uint64_t took_ns = look_inside(watch, entry->key);
-            rest(watch, took_ns, first);
+            rest(watch, took_ns, first, changes);
         }
     }
     (void)pthread_mutex_unlock(&watch->lock);
@@ -559,6 +561,7 @@ void watch_focus(struct watch *watch, const char *key)
     (void)pthread_mutex_lock(&watch->lock);
     free(watch->focus);
     watch->focus = copy;
+    watch->focus_changes++;
     if (copy != NULL && watch->view != NULL) {
         update_entries(watch);
     }
