@@ -253,7 +253,8 @@ struct mysql_view mysql_view_of(const struct process_view *view)
                                out.source != MYSQL_SOURCE_COUNTER
                            ? tracked.bytes[PART_MYSQL_SCHEMA]
                            : value_of(mysql, MYSQL_FACT_SCHEMA_OWN);
-    out.outside_bytes = outside_of(process, mysql, &tracked);
+    out.outside_bytes =
+        number_smaller(outside_of(process, mysql, &tracked), out.tracked_bytes);
     out.inside_bytes = number_subtract(out.tracked_bytes, out.outside_bytes);
     if (out.source == MYSQL_SOURCE_SCHEMA || out.source == MYSQL_SOURCE_BOTH) {
         out.header_bytes = number_smaller(value_of(mysql, MYSQL_FACT_BLOCKS),

@@ -109,6 +109,10 @@ static void a_gap_is_what_the_texts_differ_by(void **state)
     assert_true(quantity_gap(10527703, 21139292, true) == 21139292 - 10527703);
     assert_true(quantity_gap(tenth / 3, tenth / 4, false) == 0);
     assert_true(quantity_gap(7, INT64_C(1) << 30, false) == (INT64_C(1) << 30) - 7);
+    assert_true(quantity_gap(INT64_MAX, -2, false) == INT64_MIN);
+    assert_true(quantity_gap(INT64_MIN, 1, true) == INT64_MAX);
+    assert_true(quantity_gap(-1, INT64_MAX, true) == INT64_MAX);
+    assert_true(quantity_gap(INT64_MAX, INT64_MAX, true) == 0);
 }
 
 int main(void)
