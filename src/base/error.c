@@ -8,6 +8,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/bug.h"
 
@@ -30,4 +31,9 @@ int error_set(struct error *error, int code, const char *format, ...)
     (void)vsnprintf(error->text, sizeof(error->text), format, arguments);
     va_end(arguments);
     return code;
+}
+
+const char *error_text(const struct error *error, int code)
+{
+    return error->code != 0 ? error->text : strerror(-code);
 }

@@ -22,4 +22,10 @@ void error_reset(struct error *error);
 int error_set(struct error *error, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/*
+ * The text of what was stored, or of code (a negative errno) when nothing was: some failures
+ * are lacks of memory deep down, which say no more than that. Valid as long as error is.
+ */
+const char *error_text(const struct error *error, int code);
+
 #endif

@@ -73,8 +73,10 @@ static enum exit_code list_recipes(const struct bench_request *request)
         struct recipe recipe;
         struct error error;
         error_reset(&error);
-        if (recipe_load(&region, request->recipes, names[i], &recipe, &error) != 0) {
-            buffer_printf(&buffer, "%-18s broken: %s\n", names[i], error.text);
+        const int rc = recipe_load(&region, request->recipes, names[i], &recipe, &error);
+        if (rc != 0) {
+            buffer_printf(
+                &buffer, "%-18s broken: %s\n", names[i], error_text(&error, rc));
             continue;
         }
         const struct recipe_program *missing = recipe_find_programs(&region, &recipe);
@@ -182,7 +184,7 @@ static int run_named(const struct bench_request *request, struct facts_root *roo
     region_init(&region, REGION_BYTES);
     int rc = recipe_load(&region, request->recipes, name, &recipe, &error);
     if (rc != 0) {
-        complain("%s", error.text);
+        complain("%s", error_text(&error, rc));
     } else {
         rc = run_recipe(request, root, &recipe, result);
     }
@@ -319,15 +321,16 @@ static enum exit_code bench(
     enum exit_code code = EXIT_FAILED;
 
     error_reset(&error);
-    if (result == NULL || facts_root_open(&root, NULL, &error) != 0) {
-        complain("cannot begin: %s", error.code != 0 ? error.text : "out of memory");
+    int rc = result != NULL ? facts_root_open(&root, NULL, &error) : -ENOMEM;
+    if (rc != 0) {
+        complain("cannot begin: %s", error_text(&error, rc));
         free(result);
         return EXIT_FAILED;
     }
     result->setup = request->setup;
     service_catch_signals();
     sweep(options);
-    const int rc = run_all(request, &root, options, result);
+    rc = run_all(request, &root, options, result);
     facts_root_close(&root);
     if (result->row_count > 0) {
         code = show(options, result);

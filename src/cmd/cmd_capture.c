@@ -45,8 +45,9 @@ int cmd_capture(const struct options *options)
         return code;
     }
     error_reset(&error);
-    if (capture_save(&facts, options->output, &error) != 0) {
-        complain("%s", error.text);
+    const int rc = capture_save(&facts, options->output, &error);
+    if (rc != 0) {
+        complain("%s", error_text(&error, rc));
         code = EXIT_FAILED;
     } else {
         tell_gaps(&facts);

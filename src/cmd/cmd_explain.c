@@ -26,8 +26,9 @@ static enum exit_code store(const struct options *options, const struct facts *f
         return EXIT_FINE;
     }
     error_reset(&error);
-    if (capture_save(facts, options->capture, &error) != 0) {
-        complain("%s", error.text);
+    const int rc = capture_save(facts, options->capture, &error);
+    if (rc != 0) {
+        complain("%s", error_text(&error, rc));
         return EXIT_FAILED;
     }
     return EXIT_FINE;

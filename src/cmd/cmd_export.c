@@ -76,6 +76,8 @@ static enum exit_code print_page(struct exporter *exporter)
     int rc = render(exporter, METRICS_CLASSIC, &buffer);
     if (rc == 0) {
         rc = print_buffer(&buffer);
+    } else {
+        complain("cannot print the metrics: %s", strerror(-rc));
     }
     buffer_release(&buffer);
     return rc == 0 ? EXIT_FINE : EXIT_FAILED;
@@ -89,7 +91,7 @@ static enum exit_code export_once(
     error_reset(&error);
     int rc = watch_open(watching, &exporter->watch, &error);
     if (rc != 0) {
-        complain("%s", error.code != 0 ? error.text : strerror(-rc));
+        complain("%s", error_text(&error, rc));
         return exit_code_of(rc);
     }
     rc = watch_update(exporter->watch);
@@ -178,7 +180,7 @@ static enum exit_code export_forever(
         ended = watch_stop(exporter->watch);
     }
     if (rc != 0) {
-        complain("%s", error.code != 0 ? error.text : strerror(-rc));
+        complain("%s", error_text(&error, rc));
         code = rc == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
     }
     if (!ended) {

@@ -68,7 +68,7 @@ int cmd_overview(const struct options *options)
     error_reset(&error);
     int rc = read_account(options, &account, &error);
     if (rc != 0) {
-        complain("%s", error.code != 0 ? error.text : strerror(-rc));
+        complain("%s", error_text(&error, rc));
         return exit_code_of(rc);
     }
     rc = host_account_judge(&account);

@@ -158,8 +158,8 @@ static enum exit_code plan_account(const struct options *options,
             account->facts.target_name);
         code = EXIT_DENIED;
     } else {
-        complain("cannot plan '%s': %s", account->facts.target_name,
-            error.code != 0 ? error.text : strerror(-rc));
+        complain(
+            "cannot plan '%s': %s", account->facts.target_name, error_text(&error, rc));
         code = EXIT_FAILED;
     }
     region_release(&region);

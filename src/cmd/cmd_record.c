@@ -44,10 +44,10 @@ static enum exit_code find_targets(struct record_session *session)
             region_release(&facts.region);
             found++;
         } else if (rc == -EEXIST || rc == -ENOMEM) {
-            complain("%s", error.text);
+            complain("%s", error_text(&error, rc));
             return exit_code_of(rc);
         } else {
-            (void)error_set(&first, rc, "%s", error.text);
+            (void)error_set(&first, rc, "%s", error_text(&error, rc));
         }
     }
     if (found == 0) {
@@ -188,14 +188,14 @@ static enum exit_code record(
         rc = record_loop(session, progress, &outcome, &error);
     }
     if (session->recorder == NULL) {
-        complain("%s", error.text);
+        complain("%s", error_text(&error, rc));
         return rc == -EINVAL || rc == -EPROTO ? EXIT_NO_TARGET : EXIT_FAILED;
     }
     recorder_get_state(session->recorder, &state);
     int close_rc =
         recorder_close(session->recorder, &session->now, outcome.cpu_us, &error);
     if (rc != 0 || close_rc != 0) {
-        complain("%s", error.text);
+        complain("%s", error_text(&error, rc != 0 ? rc : close_rc));
         outcome.storing = false;
     }
     return tell(options, &state, &outcome);
@@ -210,7 +210,7 @@ static enum exit_code record_live(
     session->root.defaults_file = options->defaults;
 
     if (rc != 0) {
-        complain("%s", error.text);
+        complain("%s", error_text(&error, rc));
         return exit_code_of(rc);
     }
     moment_read(&session->root, &session->now);

@@ -94,7 +94,7 @@ static enum exit_code read_part(const struct options *options, const char *path,
             }
         }
         if (rc != 0) {
-            complain("%s", error.code != 0 ? error.text : strerror(-rc));
+            complain("%s", error_text(&error, rc));
             code = exit_code_of(rc);
         }
     }

@@ -398,8 +398,9 @@ static enum exit_code run_on_terminal(struct top *top, bool color)
     struct error error;
 
     error_reset(&error);
-    if (top_terminal_open(color, &error) != 0) {
-        complain("%s", error.text);
+    const int rc = top_terminal_open(color, &error);
+    if (rc != 0) {
+        complain("%s", error_text(&error, rc));
         return EXIT_USAGE;
     }
     run_loop(top);
@@ -483,7 +484,7 @@ int cmd_top(const struct options *options)
     int rc = options->once ? watch_open(&watching, &top.watch, &error)
                            : watch_start(&watching, &top.watch, &error);
     if (rc != 0) {
-        complain("%s", error.code != 0 ? error.text : strerror(-rc));
+        complain("%s", error_text(&error, rc));
         return exit_code_of(rc);
     }
     buffer_init(&top.pane);

@@ -20,6 +20,10 @@
 #include "cmd/terminal.h"
 #include "present/safe_text.h"
 
+/* Said when even a message finds no memory. */
+static const char no_memory[] =
+    "strata: out of memory, also for the words of what failed\n";
+
 /* The lines of text, safe to show, each with its end. */
 static void append_lines(struct buffer *lines, const char *text)
 {
@@ -53,7 +57,12 @@ void complain(const char *format, ...)
     buffer_append_text(&lines, "strata: ");
     append_lines(&lines, bytes >= 0 ? text : strerror(ENOMEM));
     /* There is nowhere left to report that standard error cannot be written. */
-    (void)descriptor_write_all(STDERR_FILENO, buffer_text(&lines), lines.length_bytes);
+    if (buffer_error(&lines) != 0) {
+        (void)descriptor_write_all(STDERR_FILENO, no_memory, strlen(no_memory));
+    } else {
+        (void)descriptor_write_all(
+            STDERR_FILENO, buffer_text(&lines), lines.length_bytes);
+    }
     buffer_release(&lines);
     if (bytes >= 0) {
         free(text);

@@ -31,7 +31,7 @@ enum exit_code recording_source_open(const char *path, struct recording *recordi
     int rc = recording_open(path, recording, &error);
 
     if (rc != 0) {
-        complain("%s", error.text);
+        complain("%s", error_text(&error, rc));
     }
     return exit_code_of(rc);
 }
@@ -145,7 +145,7 @@ static enum exit_code read_capture(
     }
     int rc = recording_capture_facts(recording, capture, facts, &error);
     if (rc != 0) {
-        complain("%s", error.text);
+        complain("%s", error_text(&error, rc));
     } else if (options->texts[TEXT_AT] != NULL) {
         tell_distance(capture, at_ms);
     }

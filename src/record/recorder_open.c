@@ -328,8 +328,8 @@ int recorder_open(const char *path, const struct recorder_options *options,
     }
     if (rc != 0) {
         recorder_free(made);
-        return error_set(error, rc, "cannot record into '%s': %s", path,
-            why.code != 0 ? why.text : strerror(-rc));
+        return error_set(
+            error, rc, "cannot record into '%s': %s", path, error_text(&why, rc));
     }
     *recorder = made;
     return 0;
@@ -356,8 +356,8 @@ int recorder_close(struct recorder *recorder, const struct moment *now, uint64_t
             recorder->database, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL);
     }
     if (rc != 0) {
-        (void)error_set(
-            error, rc, "cannot end recording '%s': %s", recorder->path, why.text);
+        (void)error_set(error, rc, "cannot end recording '%s': %s", recorder->path,
+            error_text(&why, rc));
     }
     recorder_free(recorder);
     return rc;

@@ -439,9 +439,7 @@ int trial_run(const struct trial_options *options, struct facts_root *root,
     }
     if (rc != 0) {
         (void)snprintf(row->why, sizeof(row->why), "%.*s", (int)sizeof(row->why) - 1,
-            rc == -EINTR       ? "stopped by a signal"
-            : error->code != 0 ? error->text
-                               : strerror(-rc));
+            rc == -EINTR ? "stopped by a signal" : error_text(error, rc));
     }
     keep_points(&trial);
     fill_growth(&trial);

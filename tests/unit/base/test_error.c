@@ -36,11 +36,22 @@ static void a_long_text_is_cut(void **state)
     assert_int_equal(strlen(error.text), ERROR_TEXT_BYTES - 1);
 }
 
+static void a_failure_without_words_has_the_text_of_its_code(void **state)
+{
+    struct error error = {0};
+
+    (void)state;
+    assert_string_equal(error_text(&error, -ENOMEM), strerror(ENOMEM));
+    (void)error_set(&error, -ENOENT, "cannot open 'smaps'");
+    assert_string_equal(error_text(&error, -ENOMEM), "cannot open 'smaps'");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_failure_wins),
         cmocka_unit_test(a_long_text_is_cut),
+        cmocka_unit_test(a_failure_without_words_has_the_text_of_its_code),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
