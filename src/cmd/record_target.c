@@ -176,7 +176,7 @@ int record_target_tick(struct record_session *session, struct record_target *tar
     }
     return rc == 0 ? 0
                    : error_set(error, rc, "cannot record '%s': %s", target->text,
-                         why.code != 0 ? why.text : strerror(-rc));
+                         error_text(&why, rc));
 }
 
 /* Resident memory moved by a tenth since the last capture. */

@@ -280,7 +280,7 @@ int recorder_commit(
     } else {
         recorder->ticks_lost++;
         (void)error_set(error, rc, "cannot record into '%s': %s", recorder->path,
-            why.code != 0 ? why.text : strerror(-rc));
+            error_text(&why, rc));
     }
     recorder_drop_waiting(recorder, rc == 0);
     return rc;

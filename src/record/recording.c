@@ -84,8 +84,8 @@ int recording_open(const char *path, struct recording *recording, struct error *
         rc = error_set(&why, -ENODATA, "there are no figures in it yet");
     }
     if (rc != 0) {
-        (void)error_set(error, rc, "cannot read recording '%s': %s", path,
-            why.code != 0 ? why.text : strerror(-rc));
+        (void)error_set(
+            error, rc, "cannot read recording '%s': %s", path, error_text(&why, rc));
         recording_close(recording);
     }
     return rc;
