@@ -69,6 +69,8 @@ class Terminal:
 
 
 class Top(unittest.TestCase):
+    asked = 0
+
     def setUp(self):
         home = self.enterContext(servers.folder())
         self.terminal = Terminal(home)
@@ -160,8 +162,10 @@ class Top(unittest.TestCase):
         self.terminal.wait_for_end()
 
     def modes(self):
-        self.terminal.press("clear; stty -a; echo DO''NE", "Enter")
-        return self.terminal.wait(r"^DONE$")
+        """What stty says. The screen may still show what it said before, and the next prompt or not yet."""
+        self.asked += 1
+        self.terminal.press(f"clear; stty -a; echo DO''NE {self.asked}", "Enter")
+        return self.terminal.wait(rf"^DONE {self.asked}$").split("DONE")[0]
 
     def test_the_terminal_is_given_back(self):
         before = self.modes()
