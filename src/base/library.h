@@ -1,8 +1,7 @@
-/* library.h - the functions of a library that dlopen(3) has loaded. */
+/* library.h - functions of a library that is loaded by dlopen(3), where it is installed. */
 #ifndef STRATA_BASE_LIBRARY_H
 #define STRATA_BASE_LIBRARY_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /* place is that of a pointer to the function. */
@@ -11,7 +10,11 @@ struct library_function {
     void *place;
 };
 
-/* Sets all places; false when the library lacks one of the functions. */
-bool library_take(void *library, const struct library_function *functions, size_t count);
+/*
+ * Loads the first of names, which end with NULL, that is installed, and sets all places. It is
+ * never unloaded. 0; -ENOENT: none is installed; -ENOSYS: it lacks one of the functions.
+ */
+int library_load(
+    const char *const *names, const struct library_function *functions, size_t count);
 
 #endif

@@ -2,20 +2,17 @@
  * export_library.c - libmicrohttpd by dlopen(3), since only one command serves HTTP: the library
  * brings eight others for TLS, and loading them took a fifth of the time of an overview
  * of 500 processes.
- *
- * It is never unloaded: its TLS library registers handlers that would then point nowhere.
  */
 #include "cmd/export_library.h"
 
-#include <dlfcn.h>
 #include <errno.h>
+#include <stddef.h>
 
 #include "base/library.h"
 
-static const char file_name[] = "libmicrohttpd.so.12";
-
 int export_library_load(struct export_library *library, struct error *error)
 {
+    static const char *const names[] = {"libmicrohttpd.so.12", NULL};
     const struct library_function functions[] = {
         {"MHD_add_response_header", &library->add_response_header},
         {"MHD_create_response_from_buffer", &library->create_response_from_buffer},
@@ -26,16 +23,17 @@ int export_library_load(struct export_library *library, struct error *error)
         {"MHD_start_daemon", &library->start_daemon},
         {"MHD_stop_daemon", &library->stop_daemon},
     };
-    void *file = dlopen(file_name, RTLD_NOW | RTLD_LOCAL);
+    const int rc =
+        library_load(names, functions, sizeof(functions) / sizeof(functions[0]));
 
-    if (file == NULL) {
+    if (rc == -ENOENT) {
         return error_set(error, -ENOENT,
             "cannot serve: %s is not installed: package libmicrohttpd12 (Debian, Ubuntu) "
             "or libmicrohttpd; with --textfile none is needed",
-            file_name);
+            names[0]);
     }
-    if (!library_take(file, functions, sizeof(functions) / sizeof(functions[0]))) {
-        return error_set(error, -ENOENT, "cannot serve: %s lacks a function", file_name);
+    if (rc != 0) {
+        return error_set(error, -ENOENT, "cannot serve: %s lacks a function", names[0]);
     }
     return 0;
 }

@@ -1,31 +1,18 @@
 /*
  * mysql_library.c - libmariadb by dlopen(3), so that strata runs where there is none.
  *
- * Only the child process that talks to a server loads it; it is never unloaded, since its
- * TLS library registers handlers that would then point nowhere.
+ * Only the child process that talks to a server loads it.
  */
 #include "facts/mysql_library.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stddef.h>
 
 #include "base/library.h"
 
-#ifdef STRATA_STATIC
-
 int mysql_library_load(struct mysql_library *library, const char **why)
 {
-    *library = (struct mysql_library){.init = NULL};
-    *why = "this strata is one static file, which cannot load libmariadb";
-    return -ENOENT;
-}
-
-#else
-
-int mysql_library_load(struct mysql_library *library, const char **why)
-{
-    static const char soname[] = "libmariadb.so.3";
+    static const char *const names[] = {"libmariadb.so.3", NULL};
     const struct library_function functions[] = {
         {"mysql_init", &library->init},
         {"mysql_options", &library->options},
@@ -44,19 +31,18 @@ int mysql_library_load(struct mysql_library *library, const char **why)
         {"mysql_error", &library->error},
         {"mysql_close", &library->close},
     };
-    void *handle = dlopen(soname, RTLD_NOW | RTLD_LOCAL);
+    const int rc =
+        library_load(names, functions, sizeof(functions) / sizeof(functions[0]));
 
-    if (handle == NULL) {
+    if (rc == -ENOENT) {
         *why =
             "libmariadb.so.3 is not installed: package libmariadb3 (Debian, Ubuntu) or "
             "mariadb-connector-c";
         return -ENOENT;
     }
-    if (!library_take(handle, functions, sizeof(functions) / sizeof(functions[0]))) {
+    if (rc != 0) {
         *why = "libmariadb.so.3 lacks a function: it is not MariaDB Connector/C 3";
         return -ENOENT;
     }
     return 0;
 }
-
-#endif
