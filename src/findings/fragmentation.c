@@ -13,7 +13,6 @@
 #include "findings/fix_text.h"
 #include "findings/retained.h"
 #include "model/glibc_total.h"
-#include "model/known.h"
 
 enum { MANY_ARENAS = 2 }; /* for each process: with more, fewer of them come first */
 
@@ -44,15 +43,8 @@ static const char *fragmentation_fix(struct finding_list *list,
 int rule_glibc_fragmentation(const struct snapshot *snapshot, struct finding_list *list)
 {
     const uint64_t resident = target_bytes(snapshot, LAYER_RESIDENT);
-    struct glibc_total total = {0};
+    const struct glibc_total total = glibc_total_of(snapshot);
     struct finding finding = {.pid = target_pid(snapshot)};
-
-    for (size_t i = 0; i < snapshot->member_count; i++) {
-        const struct glibc_facts *glibc = &snapshot->members[i].facts->glibc;
-        if (state_is_known(glibc->state)) {
-            glibc_total_add(&total, glibc);
-        }
-    }
     const uint64_t holes = total.free_shared_bytes;
     const uint64_t each = total.free_chunks > 0 ? holes / total.free_chunks : holes;
 
@@ -61,15 +53,13 @@ int rule_glibc_fragmentation(const struct snapshot *snapshot, struct finding_lis
     }
     finding.summary = finding_printf(list,
         "%s of free memory lies between blocks in use, on pages that these need (%s of "
-        "the "
-        "resident set): malloc_trim cannot give it back",
+        "the resident set): malloc_trim cannot give it back",
         quantity_bytes(holes, false).text, quantity_percent(holes, resident).text);
     finding.reasoning =
         "a page leaves the process when all of it is free; malloc uses the holes again "
-        "for "
-        "blocks that fit into them. How much less the same load needs in fewer arenas, "
-        "under another malloc or after a restart is not predicted: it depends on which "
-        "blocks come and stay";
+        "for blocks that fit into them. How much less the same load needs in fewer "
+        "arenas, under another malloc or after a restart is not predicted: it depends on "
+        "which blocks come and stay";
     finding_add_bytes(&finding, "free_shared", holes);
     finding_add_count(&finding, "free_chunks", total.free_chunks);
     finding_add_bytes(&finding, "each", each);

@@ -34,19 +34,6 @@ static const uint64_t tops_min_bytes = 8 * FINDING_MIB;
 static const uint64_t default_mmap_threshold_bytes = 128 * FINDING_KIB;
 static const uint64_t grown_threshold_bytes = FINDING_MIB;
 
-static struct glibc_total total_of(const struct snapshot *snapshot)
-{
-    struct glibc_total total = {0};
-
-    for (size_t i = 0; i < snapshot->member_count; i++) {
-        const struct glibc_facts *glibc = &snapshot->members[i].facts->glibc;
-        if (state_is_known(glibc->state)) {
-            glibc_total_add(&total, glibc);
-        }
-    }
-    return total;
-}
-
 /* The member with the most memory that malloc_trim would return. */
 static const struct process_facts *most_to_trim(const struct snapshot *snapshot)
 {
@@ -91,7 +78,7 @@ static const char *retained_fix(struct finding_list *list,
 
 int rule_glibc_retained(const struct snapshot *snapshot, struct finding_list *list)
 {
-    const struct glibc_total total = total_of(snapshot);
+    const struct glibc_total total = glibc_total_of(snapshot);
     const uint64_t resident = target_bytes(snapshot, LAYER_RESIDENT);
     const uint64_t kept = total.free_resident_bytes;
     struct finding finding = {.pid = target_pid(snapshot)};

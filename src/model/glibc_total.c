@@ -73,3 +73,16 @@ void glibc_total_add(struct glibc_total *total, const struct glibc_facts *glibc)
         total->in_use_bytes = number_add(total->in_use_bytes, mmapped_bytes);
     }
 }
+
+struct glibc_total glibc_total_of(const struct snapshot *snapshot)
+{
+    struct glibc_total total = {0};
+
+    for (size_t i = 0; i < snapshot->member_count; i++) {
+        const struct glibc_facts *glibc = &snapshot->members[i].facts->glibc;
+        if (state_is_known(glibc->state)) {
+            glibc_total_add(&total, glibc);
+        }
+    }
+    return total;
+}

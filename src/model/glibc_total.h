@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "facts_types/process_facts.h"
+#include "model/snapshot.h"
 
 /*
  * Sums over the arenas that could be read; arenas_unread says how many could not, so a
@@ -35,5 +36,8 @@ struct glibc_total {
 
 /* Adds one process to total, which starts zeroed. */
 void glibc_total_add(struct glibc_total *total, const struct glibc_facts *glibc);
+
+/* The sum over the members whose heaps are known. */
+struct glibc_total glibc_total_of(const struct snapshot *snapshot);
 
 #endif
