@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "kept.h"
+#include "resident.h"
 #include "sizeclass.h"
 
 struct test_os test_os;
@@ -63,18 +64,7 @@ size_t test_str_repeat_bytes(size_t characters)
 
 size_t test_resident_bytes(void)
 {
-    char line[256];
-    unsigned long kilobytes = 0;
-    FILE *rollup = fopen("/proc/self/smaps_rollup", "r");
-    assert_non_null(rollup);
-    while (fgets(line, sizeof(line), rollup) != NULL) {
-        if (strncmp(line, "Anonymous:", 10) == 0) {
-            kilobytes = strtoul(line + 10, NULL, 10);
-        }
-    }
-    fclose(rollup);
-    assert_true(kilobytes > 0);
-    return (size_t)kilobytes << 10;
+    return resident_kilobytes() << 10;
 }
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)

@@ -31,9 +31,8 @@ struct strata_heap *test_heap(enum strata_layout layout, size_t limit_bytes);
 struct strata_heap_stats test_stats(const struct strata_heap *heap);
 /* Bytes a str_repeat() of n characters asks for (php-src, zend_string_safe_alloc). */
 size_t test_str_repeat_bytes(size_t characters);
-/* Resident bytes of this process which no file backs, counted in its page tables: the
- * figures of status are sums over CPUs that may lag by megabytes where there are many. They are
- * the allocator's own to within little, but for a sanitizer's, which go with every byte touched. */
+/* Resident bytes of this process which no file backs (resident.h). They are the allocator's
+ * own to within little, but for a sanitizer's, which go with every byte touched. */
 size_t test_resident_bytes(void);
 int test_resident_is_ours(void);
 

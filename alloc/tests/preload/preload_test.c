@@ -26,6 +26,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../resident.h"
+
 #define MIB ((size_t)1 << 20)
 
 /* The compiler knows malloc and would drop calls whose result it can foresee. */
@@ -84,23 +86,6 @@ static void reports_know_the_blocks(void **state)
     free(small);
     free(large);
     malloc_stats();
-}
-
-/* Counted in the page tables: the figures of status may lag. */
-static size_t resident_kilobytes(void)
-{
-    char line[256];
-    size_t kilobytes = 0;
-    FILE *rollup = fopen("/proc/self/smaps_rollup", "r");
-    assert_non_null(rollup);
-    while (fgets(line, sizeof(line), rollup) != NULL) {
-        if (strncmp(line, "Anonymous:", 10) == 0) {
-            kilobytes = strtoul(line + 10, NULL, 10);
-        }
-    }
-    fclose(rollup);
-    assert_true(kilobytes > 0);
-    return kilobytes;
 }
 
 /* Waits, for long on a busy machine, until the program's memory falls, and calls nothing that
