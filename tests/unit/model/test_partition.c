@@ -118,15 +118,20 @@ static void segments_of_caches_are_parts_of_shared_memory(void **state)
     assert_part(fixture, PART_SHM_ANONYMOUS, 10 * KIB);
 }
 
-static void an_arena_is_divided_into_blocks_free_and_top(void **state)
+/* Of 40 MiB, 30 of them resident. */
+static struct glibc_arena *map_arena(struct fixture *fixture)
 {
-    struct fixture *fixture = *state;
-    struct glibc_arena *arena;
-
     map(fixture, 64 * MIB, 40 * MIB, "rw-p", "", 30 * MIB);
     builder_span(&fixture->facts, fixture->process, SPAN_GLIBC_ARENA_HEAP, 64 * MIB,
         64 * MIB, 30 * MIB);
-    arena = builder_arena(&fixture->facts, fixture->process, false, 40 * MIB);
+    return builder_arena(&fixture->facts, fixture->process, false, 40 * MIB);
+}
+
+static void an_arena_is_divided_into_blocks_free_and_top(void **state)
+{
+    struct fixture *fixture = *state;
+    struct glibc_arena *arena = map_arena(fixture);
+
     arena->free_resident_bytes = 12 * MIB;
     arena->trim_gain_bytes = 11 * MIB;
     arena->top_resident_bytes = 8 * MIB;
@@ -144,12 +149,8 @@ static void an_arena_is_divided_into_blocks_free_and_top(void **state)
 static void holes_that_were_counted_are_no_blocks_in_use(void **state)
 {
     struct fixture *fixture = *state;
-    struct glibc_arena *arena;
+    struct glibc_arena *arena = map_arena(fixture);
 
-    map(fixture, 64 * MIB, 40 * MIB, "rw-p", "", 30 * MIB);
-    builder_span(&fixture->facts, fixture->process, SPAN_GLIBC_ARENA_HEAP, 64 * MIB,
-        64 * MIB, 30 * MIB);
-    arena = builder_arena(&fixture->facts, fixture->process, false, 40 * MIB);
     arena->in_use_bytes = 33 * MIB;
     arena->free_shared_bytes = fact_ok(5 * MIB);
     divide(fixture);
