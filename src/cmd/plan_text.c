@@ -169,10 +169,8 @@ static void put_processors(struct page *page, const struct plan_input *input,
     } else {
         (void)snprintf(text, sizeof(text),
             "memory allows more than %.3g processors %s have work for: %s set, since "
-            "more "
-            "than %d a processor are of use only where each computes for less than 3 %% "
-            "of "
-            "its time",
+            "more than %d a processor are of use only where each computes for less than "
+            "3 %% of its time",
             input->processors, input->processors_source,
             quantity_count(set, "worker").text, PLAN_WORKERS_PER_PROCESSOR);
     }

@@ -24,8 +24,7 @@ struct glibc_samples {
     size_t count;
     size_t capacity;
     uint64_t stride_bytes;
-    uint64_t
-        length_bytes; /* of a stretch, up to the next chunk; the stride: all is sampled */
+    uint64_t length_bytes; /* of a stretch, then to the next chunk; the stride: of all */
 };
 
 /* What two looks at the same stretches say of the whole arena. */

@@ -113,8 +113,7 @@ int thread_stack_find(struct memory *memory, const struct thread_list *threads,
     struct thread_descriptors descriptors;
     struct thread_struct thread;
     struct stack_block block;
-    uint64_t behind =
-        0; /* the last stack: they lie apart, whatever a program says of them */
+    uint64_t behind = 0; /* stacks lie apart, whatever a program says of them */
     int rc = thread_descriptors_find(memory, process, region, &descriptors);
 
     const size_t block_offset = learn_block_offset(memory, &descriptors);

@@ -250,8 +250,7 @@ int rule_mysql_connection_buffers(
             ? finding_printf(list,
                   "%s are resident, more than the %s that buffers for %s and all caches "
                   "could take by formula: the formula is no bound, since it knows "
-                  "nothing "
-                  "of malloc",
+                  "nothing of malloc",
                   quantity_bytes(resident, false).text, quantity_bytes(worst, false).text,
                   quantity_count(allowed, "connection").text)
             : finding_printf(list,

@@ -91,8 +91,7 @@ static const char *summary_of(
     case LACK_LATER:
         return finding_printf(list,
             "the memory instruments were switched on while the server ran: %s below zero "
-            "(%s "
-            "in all), and what was taken before is missing",
+            "(%s in all), and what was taken before is missing",
             quantity_count(mysql_value(mysql, MYSQL_FACT_NEGATIVE_ROWS), "row").text,
             quantity_bytes(mysql_value(mysql, MYSQL_FACT_INSTRUMENTED_NEGATIVE), false)
                 .text);

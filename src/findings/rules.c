@@ -665,9 +665,8 @@ const struct rule rule_table[] = {
         .threshold =
             "warn: 4 MiB and 5 % more than at the start, a robust slope in the second "
             "half that is at least half of the whole's, rising with 99 % confidence, "
-            "seen "
-            "for 10 minutes or 1,000 requests; critical: the limit is met within a day "
-            "at this pace, and within ten times of what was seen",
+            "seen for 10 minutes or 1,000 requests; critical: the limit is met within a "
+            "day at this pace, and within ten times of what was seen",
         .evidence =
             "first, last: median of the first and last tenth; per_hour (per_minute "
             "when less than an hour was seen), per_thousand_requests: slope of the "
@@ -678,9 +677,8 @@ const struct rule rule_table[] = {
             "Larger than at the start is no leak: caches fill, pools warm up, workers "
             "load code. Those grow with the logarithm of the requests and stop; a leak "
             "grows with the requests themselves. So the slope is judged where the first "
-            "half is over, by requests when the service counts them, else by time. "
-            "A recording that ends while the service still warms up is called unclear, "
-            "and "
+            "half is over, by requests when the service counts them, else by time. A "
+            "recording that ends while the service still warms up is called unclear, and "
             "growth that was seen for less than 10 minutes too short to tell.",
         .run_course = rule_growth_leak,
     },

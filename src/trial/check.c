@@ -71,8 +71,7 @@ static void check_little(const struct check_input *input, struct check_reasons *
     if (bound > 0 && load->rate > bound * bound_margin) {
         add(reasons,
             "%.0f requests a second are impossible: %s with %.0f ms for each request %s "
-            "at "
-            "most %.0f",
+            "at most %.0f",
             load->rate, quantity_count(input->workers, "blocking worker").text,
             input->service_seconds * 1000,
             quantity_form(input->workers, "serves", "serve"), bound);

@@ -9,27 +9,27 @@ BASE, OURS = "glibc", "strata"
 
 
 class Peer:
-    def __init__(self, name, library="", root="", variables=None):
-        self.name, self.library = name, library
+    def __init__(self, name, preload="", root="", variables=None):
+        self.name, self.preload = name, preload
         self.variables = variables or {}
         # Libraries of a newer Debian may need the newer C library, and so its loader.
         self.root = root
         self.loader = os.path.join(root, "ld-linux-x86-64.so.2") if root else ""
 
     def files(self):
-        return [path for path in (self.library, self.loader and os.path.join(self.root, "libc.so.6")) if path]
+        return [path for path in (self.preload, self.loader and os.path.join(self.root, "libc.so.6")) if path]
 
     def environment(self):
         variables = {**os.environ, **self.variables}
         variables.pop("LD_PRELOAD", None)
-        if self.library and not self.loader:
-            variables["LD_PRELOAD"] = self.library
+        if self.preload and not self.loader:
+            variables["LD_PRELOAD"] = self.preload
         return variables
 
     def command(self, words):
         if not self.loader:
             return words
-        return [self.loader, "--library-path", self.root, *(["--preload", self.library] if self.library else []),
+        return [self.loader, "--library-path", self.root, *(["--preload", self.preload] if self.preload else []),
                 *words]
 
     def figures(self, words):
