@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "base/duration.h"
 #include "base/json_writer.h"
@@ -19,6 +18,7 @@
 #include "cmd/message.h"
 #include "cmd/options.h"
 #include "cmd/record_loop.h"
+#include "cmd/record_progress.h"
 #include "cmd/record_session.h"
 #include "cmd/record_target.h"
 #include "cmd/version.h"
@@ -184,8 +184,9 @@ static enum exit_code record(
     int rc = open_recorder(session, options, &error);
 
     if (rc == 0) {
-        const bool progress = !options->json && isatty(STDERR_FILENO) == 1;
-        rc = record_loop(session, progress, &outcome, &error);
+        struct record_progress progress;
+        record_progress_begin(&progress, session, options->output);
+        rc = record_loop(session, &progress, &outcome, &error);
     }
     if (session->recorder == NULL) {
         complain("%s", error_text(&error, rc));

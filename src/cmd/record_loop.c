@@ -13,10 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
-#include "base/descriptor.h"
 #include "base/quantity.h"
 #include "cmd/message.h"
 #include "cmd/record_capture.h"
@@ -31,7 +28,6 @@ enum {
     US_PER_MS = 1000,
     JUMP_MS = 1000,    /* a clock that moved by more was set, not slewed */
     RETAIN_MS = 60000, /* how often old things are looked for */
-    PROGRESS_BYTES = 160,
 };
 
 static volatile sig_atomic_t stopped;
@@ -60,35 +56,15 @@ static void catch_signals(sigset_t *while_waiting)
     }
 }
 
-static uint64_t own_cpu_us(void)
-{
-    struct rusage usage = {0};
-
-    (void)getrusage(RUSAGE_SELF, &usage);
-    return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
-           (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-}
-
 struct loop {
     struct record_session *session;
-    int64_t start_ms; /* boot clock, as all here */
-    int64_t next_ms;
+    struct record_progress *progress;
+    int64_t next_ms; /* boot clock, as all here */
     int64_t retained_ms;
     int64_t clock_offset_ms; /* wall - boot at the last tick */
-    uint64_t cpu_before_us;
     bool first;
     bool storing;
-    bool progress;
-    bool line_is_open; /* a progress line stands on the terminal */
 };
-
-static void close_line(struct loop *loop)
-{
-    if (loop->line_is_open) {
-        (void)descriptor_write_all(STDERR_FILENO, "\r\033[K", 4);
-        loop->line_is_open = false;
-    }
-}
 
 static int note_clock(struct loop *loop)
 {
@@ -146,7 +122,7 @@ static int store(struct loop *loop, struct error *error)
         return error_set(error, rc, "%s", why.text);
     }
     if ((rc == 0) != loop->storing) {
-        close_line(loop);
+        record_progress_end(loop->progress);
         if (rc != 0) {
             complain("%s; trying again at every tick", why.text);
         } else {
@@ -157,33 +133,6 @@ static int store(struct loop *loop, struct error *error)
     }
     loop->storing = rc == 0;
     return 0;
-}
-
-static void show_progress(struct loop *loop)
-{
-    struct recorder_state state;
-    char line[PROGRESS_BYTES];
-    size_t members = 0;
-
-    if (!loop->progress) {
-        return;
-    }
-    const int64_t elapsed_ms = loop->session->now.boot_ms - loop->start_ms;
-    const uint64_t cpu_us = own_cpu_us() - loop->cpu_before_us;
-    recorder_get_state(loop->session->recorder, &state);
-    for (size_t i = 0; i < loop->session->target_count; i++) {
-        members += loop->session->targets[i].members;
-    }
-    const int bytes = snprintf(line, sizeof(line),
-        "\r\033[K%s  processes %zu  ticks %llu  captures %llu  %s  cpu %.2f %%",
-        quantity_seconds((uint64_t)(elapsed_ms / MS_PER_SECOND)).text, members,
-        (unsigned long long)state.ticks, (unsigned long long)state.captures,
-        quantity_bytes(state.file_bytes, false).text,
-        elapsed_ms > 0 ? (double)cpu_us / (double)elapsed_ms / 10.0 : 0.0);
-    if (bytes > 0 && (size_t)bytes < sizeof(line)) {
-        (void)descriptor_write_all(STDERR_FILENO, line, (size_t)bytes);
-        loop->line_is_open = true;
-    }
 }
 
 static bool all_finished(const struct record_session *session)
@@ -202,11 +151,15 @@ static void wait_until(struct loop *loop, int64_t until_ms, const sigset_t *mask
 
     moment_read(&loop->session->root, &now);
     while (!stopped && now.boot_ms < until_ms) {
-        const int64_t left_ms = until_ms - now.boot_ms;
+        const int64_t all_ms = until_ms - now.boot_ms;
+        const int64_t left_ms = loop->progress->on_terminal && all_ms > MS_PER_SECOND
+                                    ? MS_PER_SECOND
+                                    : all_ms;
         const struct timespec timeout = {.tv_sec = left_ms / MS_PER_SECOND,
             .tv_nsec = left_ms % MS_PER_SECOND * US_PER_MS * US_PER_MS};
         (void)ppoll(NULL, 0, &timeout, mask);
         moment_read(&loop->session->root, &now);
+        record_progress_show(loop->progress, loop->session, now.boot_ms);
     }
 }
 
@@ -221,23 +174,21 @@ static int tick(struct loop *loop, struct error *error)
         rc = store(loop, error);
     }
     if (rc == 0) {
-        show_progress(loop);
+        record_progress_show(loop->progress, loop->session, loop->session->now.boot_ms);
         loop->first = false;
     }
     return rc;
 }
 
-int record_loop(struct record_session *session, bool progress,
+int record_loop(struct record_session *session, struct record_progress *progress,
     struct record_outcome *outcome, struct error *error)
 {
     struct loop loop = {.session = session,
-        .start_ms = session->now.boot_ms,
+        .progress = progress,
         .next_ms = session->now.boot_ms,
         .retained_ms = session->now.boot_ms,
-        .cpu_before_us = own_cpu_us(),
         .first = true,
-        .storing = true,
-        .progress = progress};
+        .storing = true};
     const int64_t every_ms = (int64_t)session->every_ms;
     const uint64_t for_ms = session->for_ms;
     sigset_t mask;
@@ -246,7 +197,7 @@ int record_loop(struct record_session *session, bool progress,
     catch_signals(&mask);
     while (rc == 0 && !stopped && !all_finished(session)) {
         moment_read(&session->root, &session->now);
-        const int64_t elapsed_ms = session->now.boot_ms - loop.start_ms;
+        const int64_t elapsed_ms = session->now.boot_ms - progress->start_ms;
         if (for_ms != 0 && elapsed_ms >= (int64_t)for_ms && !loop.first) {
             break;
         }
@@ -254,14 +205,15 @@ int record_loop(struct record_session *session, bool progress,
         while (loop.next_ms <= session->now.boot_ms) {
             loop.next_ms += every_ms;
         }
-        const int64_t end_ms = loop.start_ms + (int64_t)for_ms;
+        const int64_t end_ms = progress->start_ms + (int64_t)for_ms;
         wait_until(
             &loop, for_ms != 0 && end_ms < loop.next_ms ? end_ms : loop.next_ms, &mask);
     }
-    close_line(&loop);
+    record_progress_end(progress);
     moment_read(&session->root, &session->now);
-    *outcome = (struct record_outcome){.cpu_us = own_cpu_us() - loop.cpu_before_us,
-        .elapsed_ms = (uint64_t)(session->now.boot_ms - loop.start_ms),
-        .storing = loop.storing};
+    *outcome =
+        (struct record_outcome){.cpu_us = record_cpu_us() - progress->cpu_before_us,
+            .elapsed_ms = (uint64_t)(session->now.boot_ms - progress->start_ms),
+            .storing = loop.storing};
     return rc;
 }

@@ -3,6 +3,7 @@
 #define STRATA_CMD_RECORD_LOOP_H
 
 #include "base/error.h"
+#include "cmd/record_progress.h"
 #include "cmd/record_session.h"
 
 struct record_outcome {
@@ -13,11 +14,11 @@ struct record_outcome {
 
 /*
  * Records until session->for_ms is over, SIGINT, SIGTERM or SIGHUP arrives, or every
- * target was a pid that has ended. progress: a line on standard error is kept up to date.
+ * target was a pid that has ended. progress has begun, and is kept up to date and ended.
  * A tick that cannot be stored is told once and recording goes on. 0, or -ENOMEM and the
  * like with error set.
  */
-int record_loop(struct record_session *session, bool progress,
+int record_loop(struct record_session *session, struct record_progress *progress,
     struct record_outcome *outcome, struct error *error);
 
 #endif

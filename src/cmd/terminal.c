@@ -31,11 +31,11 @@ static bool wants_color(enum color_choice choice)
            term != NULL && *term != '\0' && strcmp(term, "dumb") != 0;
 }
 
-static int width_of_terminal(void)
+int terminal_width(int descriptor)
 {
     struct winsize size;
 
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) {
+    if (ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) {
         return STYLE_DEFAULT_WIDTH;
     }
     return size.ws_col < WIDEST ? size.ws_col : WIDEST;
@@ -48,6 +48,6 @@ struct present_style terminal_style(const struct options *options)
         .utf8 = terminal_is_utf8(),
         .exact_bytes = options->exact_bytes,
         .unfolded = options->all,
-        .width = options->width > 0 ? options->width : width_of_terminal(),
+        .width = options->width > 0 ? options->width : terminal_width(STDOUT_FILENO),
     };
 }

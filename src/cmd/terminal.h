@@ -10,6 +10,9 @@
 /* The locale's characters are UTF-8; setlocale() must have been called. */
 bool terminal_is_utf8(void);
 
+/* Columns of the terminal behind a descriptor, at most 120; 80 when it is none or says nothing. */
+int terminal_width(int descriptor);
+
 /*
  * Colour: as --color says; auto is on for a terminal that is not TERM=dumb, unless
  * NO_COLOR is set to something. Width: --width, else the terminal's, else 80.

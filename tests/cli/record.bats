@@ -305,13 +305,56 @@ PYTHON
     lacks "$errors" $'\e'
 }
 
+# on_terminal ARGUMENT...: strata record into r.db on a terminal, what it shows into $output
+on_terminal() {
+    rm -f r.db
+    output=$(python3 "$BATS_TEST_DIRNAME/on_terminal.py" "$STRATA" record "$@" -o r.db --every 200ms --for 1s)
+}
+
 @test "a line of progress on a terminal, and only there" {
     start_quiet
-    output=$(python3 "$BATS_TEST_DIRNAME/on_terminal.py" "$STRATA" record "$pid" -o r.db --every 200ms --for 1s)
-    has "$output" "processes 1  ticks 1  captures 1"
+    on_terminal "$pid"
+    has "$output" "  targets 1/1  processes 1  ticks 1  captures 1"
     has "$output" "of one processor"
+    lacks "$output" "recording"
+    on_terminal "$pid" --json
+    has "$output" "  ticks 1  captures 1"
     rm r.db
     recorded 0 "$pid" --for 1s
     lacks "$errors$output" "processes"
-    [ -z "$errors" ]
+}
+
+@test "the line of progress does not wrap on a narrow terminal" {
+    start_quiet
+    TERMINAL_COLUMNS=30 on_terminal "$pid"
+    has "$output" "targets 1/1"
+    python3 - "$output" <<'PYTHON'
+import re, sys
+lines = re.findall(r"\r\x1b\[K([^\r\n]*)(?=\r\x1b\[K)", sys.argv[1])
+assert max(len(line) for line in lines) == 29, lines
+PYTHON
+}
+
+@test "the line of progress goes on between ticks" {
+    start_quiet
+    rm -f r.db
+    output=$(python3 "$BATS_TEST_DIRNAME/on_terminal.py" "$STRATA" record "$pid" -o r.db --every 1h --for 2500ms)
+    [[ "$output" =~ K[1-9][0-9]*" s  " ]]
+    [ "$(count ticks)" -eq 1 ]
+}
+
+@test "without a terminal one line at the start says who, where and until when" {
+    start_quiet
+    recorded 0 "$pid" --for 500ms --json
+    [[ "$errors" =~ ^"strata: recording '$pid' into 'r.db' until "20[0-9-]+T[0-9:]+Z$ ]]
+    field stdout 'd["file"]' | grep -qx r.db
+    "$STRATA" record "$pid" no-such-program -o r.db --every 200ms >told 2>errors 3>&- &
+    local recorder=$!
+    started+=("$recorder")
+    wait_for grep -q "^strata: recording '$pid', 'no-such-program' into 'r.db' until a signal ends it$" errors
+    wait_for has_ticks r.db 3
+    kill -INT "$recorder"
+    wait "$recorder"
+    grep -q "^r.db: .* ticks and" told
+    [ "$(grep -c . errors)" -eq 2 ] # and the one that is not there
 }
