@@ -277,20 +277,6 @@ static void run(struct test *test, int64_t block_bytes, bool keep)
     }
 }
 
-/* A machine that is too small would swap, or kill others. */
-static void check_host(const struct test *test)
-{
-    const int64_t need = need_mib(test, SMALL_BLOCK) + test->mib / ROOM_DIVISOR;
-    const int64_t available = kernel_host_bytes("MemAvailable");
-
-    if (available != LAB_UNKNOWN && available / LAB_MIB < need) {
-        printf("alloc-test mib=%" PRId64 " takes up to %" PRId64
-               " MiB, and %s MiB are available: choose less\n",
-            test->mib, need, lab_mebibytes(available).text);
-        exit(LAB_EXIT_PARTIAL);
-    }
-}
-
 int main(int count, char **arguments)
 {
     struct test test = {.mib = 1024};
@@ -307,7 +293,6 @@ int main(int count, char **arguments)
     }
     settings_read(
         count, arguments, settings, sizeof(settings) / sizeof(settings[0]), &test.check);
-    check_host(&test);
     guard_enter(&guard);
     test.guard = &guard;
     printf("alloc-test: %" PRId64 " MiB in small blocks, freed; who can have it? (MiB)\n",

@@ -37,8 +37,3 @@ int64_t kernel_status_bytes(pid_t pid, const char *key)
     (void)snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
     return find_line(path, key);
 }
-
-int64_t kernel_host_bytes(const char *key)
-{
-    return find_line("/proc/meminfo", key);
-}

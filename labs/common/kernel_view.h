@@ -11,7 +11,4 @@
 /* Bytes of a line of /proc/PID/status ("VmRSS", "VmHWM", "RssAnon"), or LAB_UNKNOWN. */
 int64_t kernel_status_bytes(pid_t pid, const char *key);
 
-/* Bytes of a line of /proc/meminfo, or LAB_UNKNOWN. */
-int64_t kernel_host_bytes(const char *key);
-
 #endif

@@ -16,28 +16,39 @@
 #include <unistd.h>
 
 #include "cmd/exit_code.h"
+#include "cmd/lab_memory.h"
 #include "cmd/message.h"
 #include "cmd/own_folder.h"
 
 enum { PATH_BYTES = 4096, NAME_COLUMN = 16, MOST_ARGUMENTS = 64 };
 
 const struct lab_row lab_table[] = {
-    {"layers", "three numbers for one PHP process: which contains which"},
-    {"steps", "why real moves in steps of 2 MiB"},
-    {"limit", "what memory_limit compares, and what the headroom is worth"},
-    {"cliff", "why 1 MiB is the worst size to ask PHP for"},
-    {"sweep", "over all sizes: how much more than used is real"},
-    {"survivors", "small blocks are freed: what goes back"},
-    {"chunks-return", "how a worker gives memory back after a heavy request"},
-    {"php-layers", "real PHP: its three numbers, read from outside"},
-    {"php-steps", "real PHP: the steps of real, read from outside"},
-    {"php-limit", "real PHP: the moment before its limit, read from outside"},
-    {"php-cliff", "real PHP: the cliff at half a chunk, read from outside"},
-    {"fpm-staircase", "real PHP-FPM: a staircase, one step, and what separates them"},
-    {"arena-churn", "arenas against resident memory: a pool of threads, fresh threads"},
-    {"alloc-test", "small blocks are freed: can another process have the memory?"},
-    {"docker-number", "four figures for one container, and what each of them is"},
-    {"mysql-churn", "MariaDB under churn: what is tracked, resident, and saved by a fix"},
+    {"layers", "three numbers for one PHP process: which contains which",
+        {.base_mib = 40}},
+    {"steps", "why real moves in steps of 2 MiB", {.base_mib = 16}},
+    {"limit", "what memory_limit compares, and what the headroom is worth",
+        {.base_mib = 24}},
+    {"cliff", "why 1 MiB is the worst size to ask PHP for", {.base_mib = 136}},
+    {"sweep", "over all sizes: how much more than used is real", {.base_mib = 40}},
+    {"survivors", "small blocks are freed: what goes back", {.base_mib = 240}},
+    {"chunks-return", "how a worker gives memory back after a heavy request",
+        {.base_mib = 140}},
+    {"php-layers", "real PHP: its three numbers, read from outside", {.base_mib = 40}},
+    {"php-steps", "real PHP: the steps of real, read from outside", {.base_mib = 16}},
+    {"php-limit", "real PHP: the moment before its limit, read from outside",
+        {.base_mib = 24}},
+    {"php-cliff", "real PHP: the cliff at half a chunk, read from outside",
+        {.base_mib = 140}},
+    {"fpm-staircase", "real PHP-FPM: a staircase, one step, and what separates them",
+        {.base_mib = 120}},
+    {"arena-churn", "arenas against resident memory: a pool of threads, fresh threads",
+        {200, "threads", 32, 1024}},
+    {"alloc-test", "small blocks are freed: can another process have the memory?",
+        {24, "mib", 1024, 5376}},
+    {"docker-number", "four figures for one container, and what each of them is",
+        {352, "anon", 128, 1024}},
+    {"mysql-churn", "MariaDB under churn: what is tracked, resident, and saved by a fix",
+        {400, "clients", 64, 2048}},
     {.name = NULL},
 };
 
@@ -122,5 +133,6 @@ int cmd_lab(const struct options *options)
             row->name, row->name);
         return EXIT_PARTIAL;
     }
-    return become(path, options);
+    const enum exit_code code = lab_memory_check(row, options);
+    return code == EXIT_FINE ? (enum exit_code)become(path, options) : code;
 }

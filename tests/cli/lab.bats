@@ -36,5 +36,37 @@ load helper
 
 @test "a lab without settings says how it is called, not where it lies" {
     expect 2 "$STRATA" lab cliff size=3
-    [ "$errors" = "usage: strata lab cliff [--check]" ]
+    [ "$(tail -n 1 stderr)" = "usage: strata lab cliff [--check]" ]
+}
+
+@test "a lab says what memory it takes, and one that takes more than there is does not start" {
+    expect 0 "$STRATA" lab steps
+    has "$errors" "lab 'steps' takes up to 16.0 MiB of memory"
+    lacks "$(cat stdout)" "takes up to"
+    expect 5 "$STRATA" lab alloc-test mib=999999999
+    has "$errors" "cannot run lab 'alloc-test': it takes up to"
+    [[ "$errors" =~ "'strata lab alloc-test mib="[1-9][0-9]*"' takes no more" ]]
+    [ ! -s stdout ]
+    expect 5 "$STRATA" lab alloc-test mib=18446744073709551615
+    has "$errors" "cannot run lab 'alloc-test'"
+}
+
+# taken NAME WORD...: what the lab says it takes; a word that is none of its settings ends it
+taken() {
+    expect 2 "$STRATA" lab "$@" no-setting=1
+    taken=$(grep -o "takes up to .*" stderr)
+}
+
+@test "what a lab takes follows its setting, from the value that the lab has without it" {
+    local name setting now before
+    for name in "arena-churn threads" "alloc-test mib" "docker-number anon" "mysql-churn clients"; do
+        read -r name setting <<<"$name"
+        taken "$name"
+        before=$taken
+        now=$(sed -n "s/^  $setting=N .*now \\([0-9]*\\))$/\\1/p" stderr)
+        taken "$name" "$setting=$now"
+        [ "$taken" = "$before" ]
+        taken "$name" "$setting=1"
+        [ "$taken" != "$before" ]
+    done
 }

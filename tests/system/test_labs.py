@@ -89,6 +89,21 @@ class Labs(unittest.TestCase):
             self.assertIn("install the package mariadb-server-core", output)
             self.left_behind(lab, folder, [])
 
+    def test_a_limit_below_what_a_lab_takes(self):
+        """In a cgroup that may have less the lab does not start, and says how it would."""
+        if os.getuid() != 0:
+            self.fail("needs root, to make a cgroup with a limit")
+        version1 = os.path.exists("/sys/fs/cgroup/memory/cgroup.procs")
+        cgroup = f"/sys/fs/cgroup/{'memory/' if version1 else ''}strata-test-{os.getpid()}"
+        os.mkdir(cgroup)
+        self.addCleanup(os.rmdir, cgroup)
+        with open(f"{cgroup}/memory.{'limit_in_bytes' if version1 else 'max'}", "w", encoding="ascii") as file:
+            file.write(str(256 << 20))
+        done = subprocess.run(["sh", "-c", 'echo $$ >"$1/cgroup.procs" && exec "$2" lab alloc-test', "sh",
+                               cgroup, tool.STRATA], env=dict(os.environ, STRATA_LABS=LABS), capture_output=True, text=True, timeout=240, check=False)
+        self.assertEqual((done.returncode, done.stdout), (5, ""), done.stderr)
+        self.assertIn("256.0 MiB are the limit of its cgroup; 'strata lab alloc-test mib=44' takes", done.stderr)
+
     def test_a_share_is_computed_without_a_cgroup(self):
         """Nobody may make cgroups without being root; the lab then limits the others itself."""
         if os.getuid() != 0:
