@@ -1,10 +1,8 @@
 /*
- * cmd_run.c - `strata run`: finds the library, sets the environment, and reports.
+ * cmd_run.c - `strata run`: sets the environment, and reports.
  *
- * The library lies in ../lib (or ../lib/MULTIARCH) from the tool when installed, and in
- * alloc/ of the build when not; STRATA_MALLOC_LIBRARY names another. What the command's
- * program is comes from run_program.c, the running from run_process.c, the figures from
- * child_region.c.
+ * The library comes from run_library.c, what the command's program is from run_program.c, the
+ * running from run_process.c, the figures from child_region.c.
  */
 #include "cmd/cmd_run.h"
 
@@ -22,7 +20,7 @@
 #include "base/quantity.h"
 #include "cmd/exit_code.h"
 #include "cmd/message.h"
-#include "cmd/own_folder.h"
+#include "cmd/run_library.h"
 #include "cmd/run_process.h"
 #include "cmd/run_program.h"
 #include "facts/child_region.h"
@@ -31,58 +29,7 @@
 /* The greeting when malloc is the library's (alloc/src/launcher.h). */
 enum { MALLOC_PAGE_BYTES = 4096, MALLOC_IS_OURS = '+' };
 
-enum { SIGNAL_BASE = 128, PATH_BYTES = 4096, OUTPUT_MODE = 0666, NAME_COLUMNS = 10 };
-
-static const char library_variable[] = "STRATA_MALLOC_LIBRARY";
-
-static bool find_library(char path[PATH_BYTES])
-{
-    static const char *const places[] = {
-        "/../lib/libstrata-malloc.so",
-#if defined(__x86_64__)
-        "/../lib/x86_64-linux-gnu/libstrata-malloc.so",
-#elif defined(__aarch64__)
-        "/../lib/aarch64-linux-gnu/libstrata-malloc.so",
-#endif
-        "/../../alloc/libstrata-malloc.so"
-    };
-    char folder[PATH_BYTES];
-    const char *named = getenv(library_variable);
-
-    if (named != NULL) {
-        return snprintf(path, PATH_BYTES, "%s", named) < PATH_BYTES &&
-               access(path, R_OK) == 0;
-    }
-    own_folder(folder, sizeof(folder));
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-        char joined[2 * PATH_BYTES];
-        (void)snprintf(joined, sizeof(joined), "%s%s", folder, places[i]);
-        if (realpath(joined, path) != NULL && access(path, R_OK) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* In front of what is there already. 0 or -errno. */
-static int set_preload(const char *library)
-{
-    const char *before = getenv("LD_PRELOAD");
-    char *value = NULL;
-
-    if (before == NULL || *before == '\0') {
-        return setenv("LD_PRELOAD", library, 1) == 0 ? 0 : -errno;
-    }
-    if (strstr(before, "libstrata-malloc.so") != NULL) {
-        return 0;
-    }
-    if (asprintf(&value, "%s:%s", library, before) < 0) {
-        return -ENOMEM;
-    }
-    int rc = setenv("LD_PRELOAD", value, 1) == 0 ? 0 : -errno;
-    free(value);
-    return rc;
-}
+enum { SIGNAL_BASE = 128, OUTPUT_MODE = 0666, NAME_COLUMNS = 10 };
 
 /* What the library takes: it would ignore another size, and the command had no limit. */
 static bool is_size(const char *text)
@@ -118,8 +65,6 @@ static int set_size(const char *option, const char *variable, const char *size)
 
 static int prepare(const struct options *options)
 {
-    char library[PATH_BYTES];
-
     int code = set_size("--limit", "STRATA_LIMIT", options->texts[TEXT_LIMIT]);
     if (code == 0) {
         code = set_size(
@@ -134,23 +79,6 @@ static int prepare(const struct options *options)
             "this kernel has pages of %ld",
             MALLOC_PAGE_BYTES, sysconf(_SC_PAGESIZE));
         return EXIT_NOT_ACTING;
-    }
-    if (!find_library(library)) {
-        complain("cannot find 'libstrata-malloc.so' beside the program; install it, or "
-                 "name it in %s",
-            library_variable);
-        return EXIT_NOT_ACTING;
-    }
-    if (strpbrk(library, ": \t") != NULL) {
-        complain("cannot preload '%s': LD_PRELOAD takes no path with a blank or a colon",
-            library);
-        return EXIT_NOT_ACTING;
-    }
-    (void)unsetenv(library_variable); /* no option of the library */
-    int rc = set_preload(library);
-    if (rc != 0) {
-        complain("cannot set 'LD_PRELOAD': %s", strerror(-rc));
-        return EXIT_FAILED;
     }
     return 0;
 }
@@ -266,16 +194,12 @@ static int exit_code_from(int status)
     return WIFSIGNALED(status) ? SIGNAL_BASE + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-int cmd_run(const struct options *options)
+static int run(const struct options *options)
 {
     const char *name = options->arguments[0];
     struct run_program program;
     struct run_process process;
 
-    int code = prepare(options);
-    if (code != 0) {
-        return code;
-    }
     run_program_look(name, &program);
     bool acts = program.reason[0] == '\0';
     if (!acts) {
@@ -290,10 +214,26 @@ int cmd_run(const struct options *options)
         return rc == -ENOENT ? EXIT_NO_COMMAND : EXIT_CANNOT_RUN;
     }
     (void)report(&process, options);
-    code = exit_code_from(process.status);
+    int code = exit_code_from(process.status);
     if (options->check && check(&process, name) != 0) {
         code = EXIT_NOT_ACTING;
     }
     child_region_release(&process.figures);
+    return code;
+}
+
+int cmd_run(const struct options *options)
+{
+    struct run_library library;
+
+    int code = prepare(options);
+    if (code != 0) {
+        return code;
+    }
+    code = run_library_preload(&library);
+    if (code == 0) {
+        code = run(options);
+    }
+    run_library_release(&library);
     return code;
 }

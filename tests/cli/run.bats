@@ -181,3 +181,19 @@ END
     [ -n "$listed" ]
     [ "$listed" = "$described" ]
 }
+
+@test "a library below a folder with a blank and a colon is preloaded, and no link is left" {
+    local build="$PWD/a blank: and a colon" file
+    mkdir -p "$build/src/cmd" "$build/alloc" "$PWD/tmp of mine" links
+    cp "$STRATA" "$build/src/cmd/strata"
+    cp "${STRATA%/src/cmd/strata}/alloc/libstrata-malloc.so" "$build/alloc"
+    for file in "$PWD/links" "$PWD/tmp of mine"; do
+        TMPDIR=$file expect 0 "$build/src/cmd/strata" run --check -- sh -c 'grep -m1 -o "/a blank.*" /proc/self/maps; printenv LD_PRELOAD'
+        has "$output" "/a blank: and a colon/alloc/libstrata-malloc.so" # of grep, a child of the command
+        has "$errors" "peak held"
+        [ ! -e "$(tail -n 1 stdout)" ]
+    done
+    TMPDIR=$PWD/links expect 7 "$build/src/cmd/strata" run sh -c 'ls "$TMPDIR" >seen; exit 7'
+    [ -n "$(cat seen)" ]
+    [ -z "$(ls links)" ]
+}
