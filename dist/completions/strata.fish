@@ -27,6 +27,7 @@ complete -c strata -n '__fish_seen_subcommand_from capture' -l defaults-file -r 
 complete -c strata -n '__fish_seen_subcommand_from capture' -l output -s o -r -F -d 'where to write; - is standard output'
 complete -c strata -n '__fish_seen_subcommand_from capture' -l help -s h -d 'this text'
 complete -c strata -n __fish_use_subcommand -f -a bench -d 'load a server, sample its pool: requests a second for each GiB'
+complete -c strata -n '__fish_seen_subcommand_from bench' -a "(printf '%s\\n' fpm fpm-nginx frankenphp gunicorn mariadb model-event model-prefork model-supervisor nginx node roadrunner swoole swoole-blocking unit)"
 complete -c strata -n '__fish_seen_subcommand_from bench' -l json -d 'for machines; docs/json.md describes it'
 complete -c strata -n '__fish_seen_subcommand_from bench' -l output -s o -r -F -d 'where to write; - is standard output'
 complete -c strata -n '__fish_seen_subcommand_from bench' -l limit -x -d 'run the server in a cgroup of so much memory: 512M, 2G'
@@ -118,14 +119,15 @@ complete -c strata -n '__fish_seen_subcommand_from run' -l limit -x -d 'never ho
 complete -c strata -n '__fish_seen_subcommand_from run' -l soft-limit -x -d 'above this, give back what is free at once'
 complete -c strata -n '__fish_seen_subcommand_from run' -l help -s h -d 'this text'
 complete -c strata -n __fish_use_subcommand -f -a rules -d 'what each finding means, when it speaks, what it proposes'
-complete -c strata -n '__fish_seen_subcommand_from rules' -a "(printf '%s\\n' glibc-arenas glibc-retained glibc-fragmentation strata-limit strata-retained glibc-pinned-heap glibc-mmap-threshold allocator-opaque preload-not-active lazy-free thp-inflation untouched-reservation thread-stacks limit-nofile mysql-thread-cache mysql-connection-buffers mysql-configuration mysql-pool-emptied mysql-coverage mysql-schema-memory file-pages-look-alarming unexplained-residual swap hugetlb cgroup-near-limit cgroup-stalls page-cache-in-container slab-in-container shmem-charged rss-sum-overstates measured-inside-vm php-near-limit php-chunk-cliff php-idle-cache php-collectable php-native-memory fpm-worst-case fpm-children-overcommit fpm-opcache-in-pool fpm-status-memory growth-leak growth-plateau)"
+complete -c strata -n '__fish_seen_subcommand_from rules' -f -a "(printf '%s\\n' glibc-arenas glibc-retained glibc-fragmentation strata-limit strata-retained glibc-pinned-heap glibc-mmap-threshold allocator-opaque preload-not-active lazy-free thp-inflation untouched-reservation thread-stacks limit-nofile mysql-thread-cache mysql-connection-buffers mysql-configuration mysql-pool-emptied mysql-coverage mysql-schema-memory file-pages-look-alarming unexplained-residual swap hugetlb cgroup-near-limit cgroup-stalls page-cache-in-container slab-in-container shmem-charged rss-sum-overstates measured-inside-vm php-near-limit php-chunk-cliff php-idle-cache php-collectable php-native-memory fpm-worst-case fpm-children-overcommit fpm-opcache-in-pool fpm-status-memory growth-leak growth-plateau)"
 complete -c strata -n '__fish_seen_subcommand_from rules' -l json -d 'for machines; docs/json.md describes it'
 complete -c strata -n '__fish_seen_subcommand_from rules' -l color -x -a 'auto always never' -d 'auto (default), always or never; NO_COLOR is obeyed'
 complete -c strata -n '__fish_seen_subcommand_from rules' -l width -x -d 'columns, instead of the terminal\'s'
 complete -c strata -n '__fish_seen_subcommand_from rules' -l help -s h -d 'this text'
 complete -c strata -n __fish_use_subcommand -f -a lab -d 'reproduce an experiment beside its published figures'
-complete -c strata -n '__fish_seen_subcommand_from lab' -a "(printf '%s\\n' layers steps limit cliff sweep survivors chunks-return php-layers php-steps php-limit php-cliff fpm-staircase arena-churn alloc-test docker-number mysql-churn)"
+complete -c strata -n '__fish_seen_subcommand_from lab' -f -a "(printf '%s\\n' layers steps limit cliff sweep survivors chunks-return php-layers php-steps php-limit php-cliff fpm-staircase arena-churn alloc-test docker-number mysql-churn)"
 complete -c strata -n '__fish_seen_subcommand_from lab' -l check -d 'exit with 1 when a figure differs'
 complete -c strata -n '__fish_seen_subcommand_from lab' -l help -s h -d 'this text'
 complete -c strata -n __fish_use_subcommand -f -a help -d 'this text, or more on one subject'
+complete -c strata -n '__fish_seen_subcommand_from help' -f -a "(printf '%s\\n' overview explain capture bench plan top export record report run rules lab help targets exit-codes)"
 complete -c strata -n '__fish_seen_subcommand_from help' -l help -s h -d 'this text'

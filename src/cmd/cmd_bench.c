@@ -6,7 +6,6 @@
  */
 #include "cmd/cmd_bench.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -29,36 +28,10 @@
 #include "trial/service.h"
 #include "trial/table.h"
 
-enum { RECIPES_MOST = 64, REGION_BYTES = 8 << 20 };
+enum { REGION_BYTES = 8 << 20 };
 
 static const char *const model_recipes[] = {
     "model-prefork", "model-event", "model-supervisor"};
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* Names of the folders that hold a recipe. */
-static size_t list_names(struct region *region, const char *folder, const char **names)
-{
-    DIR *stream = opendir(folder);
-    size_t count = 0;
-
-    for (struct dirent *entry; stream != NULL && (entry = readdir(stream)) != NULL;) {
-        char path[BENCH_PATH_BYTES];
-        (void)snprintf(path, sizeof(path), "%.3000s/%s/recipe", folder, entry->d_name);
-        if (entry->d_name[0] != '.' && access(path, R_OK) == 0 && count < RECIPES_MOST) {
-            names[count] = region_copy_text(region, entry->d_name);
-            count += names[count] != NULL ? 1 : 0;
-        }
-    }
-    if (stream != NULL) {
-        (void)closedir(stream);
-    }
-    qsort(names, count, sizeof(names[0]), by_name);
-    return count;
-}
 
 static enum exit_code list_recipes(const struct bench_request *request)
 {
@@ -68,7 +41,7 @@ static enum exit_code list_recipes(const struct bench_request *request)
 
     region_init(&region, REGION_BYTES);
     buffer_init(&buffer);
-    const size_t count = list_names(&region, request->recipes, names);
+    const size_t count = recipe_names(&region, request->recipes, names);
     for (size_t i = 0; i < count; i++) {
         struct recipe recipe;
         struct error error;

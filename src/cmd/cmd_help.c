@@ -84,13 +84,12 @@ static void describe(const struct command *command, struct buffer *buffer)
     options_describe(command, buffer);
 }
 
-/* Plain `strata` has no name to ask for; this is the word for it. */
-static const char overview_name[] = "overview";
+const char help_overview[] = "overview";
 
 static int describe_subject(const char *name, struct buffer *buffer)
 {
     const struct command *command =
-        strcmp(name, overview_name) == 0 ? &command_table[0] : command_find(name);
+        strcmp(name, help_overview) == 0 ? &command_table[0] : command_find(name);
 
     for (const struct help_subject *subject = help_subjects; subject->name != NULL;
          subject++) {

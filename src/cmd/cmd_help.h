@@ -13,6 +13,9 @@ struct help_subject {
 /* Ends with a row without a name. */
 extern const struct help_subject help_subjects[];
 
+/* Plain `strata` has no name to ask for; this is the word for it. */
+extern const char help_overview[];
+
 /* Returns an enum exit_code. */
 int cmd_help(const struct options *options);
 

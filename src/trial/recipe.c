@@ -6,10 +6,13 @@
  */
 #include "trial/recipe.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -209,6 +212,32 @@ int recipe_parse(struct region *region, const char *name, const char *text,
         copy = end;
     }
     return rc == 0 ? check_whole(&parser) : rc;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+size_t recipe_names(
+    struct region *region, const char *folder, const char *names[RECIPES_MOST])
+{
+    DIR *stream = opendir(folder);
+    size_t count = 0;
+
+    for (struct dirent *entry; stream != NULL && (entry = readdir(stream)) != NULL;) {
+        char path[PATH_MAX];
+        (void)snprintf(path, sizeof(path), "%.3000s/%s/recipe", folder, entry->d_name);
+        if (entry->d_name[0] != '.' && access(path, R_OK) == 0 && count < RECIPES_MOST) {
+            names[count] = region_copy_text(region, entry->d_name);
+            count += names[count] != NULL ? 1 : 0;
+        }
+    }
+    if (stream != NULL) {
+        (void)closedir(stream);
+    }
+    qsort(names, count, sizeof(names[0]), by_name);
+    return count;
 }
 
 int recipe_load(struct region *region, const char *folder, const char *name,

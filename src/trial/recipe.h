@@ -13,6 +13,7 @@ enum {
     RECIPE_MAX_BYTES = 64 << 10,
     RECIPE_MAX_ITEMS = 16,
     RECIPE_MAX_WORDS = 64,
+    RECIPES_MOST = 64, /* in one folder */
 };
 
 /* A program the recipe needs: the first of its candidates that is installed. */
@@ -57,6 +58,10 @@ struct recipe {
  */
 int recipe_parse(struct region *region, const char *name, const char *text,
     struct recipe *recipe, struct error *error);
+
+/* Names of the recipes in folder, sorted, from region; how many there are. */
+size_t recipe_names(
+    struct region *region, const char *folder, const char *names[RECIPES_MOST]);
 
 /* Reads folder/name/recipe. 0, -ENOENT, -EFBIG, or as recipe_parse(). */
 int recipe_load(struct region *region, const char *folder, const char *name,

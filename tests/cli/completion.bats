@@ -30,6 +30,43 @@ proposed() {
     [ "$output" = cliff ]
 }
 
+# What may stand behind a command, out of the tables: recipes, subjects of help, labs, rules.
+known=(bench\ fpm-ng=fpm-nginx help\ tar=targets help\ exi=exit-codes help\ over=overview
+    help\ rec=record lab\ docker=docker-number rules\ swa=swap)
+
+@test "bash proposes every recipe, subject of help, lab and rule" {
+    touch fpm-ngx targets.txt # files stand beside recipes only
+    local one
+    for one in "${known[@]}"; do
+        proposed strata ${one%=*}
+        has "$output" "${one#*=}"
+        [[ $one == bench* ]] || lacks "$output" targets.txt
+    done
+    proposed strata bench ''
+    [ "$(grep -cxf <("$STRATA" bench --list | cut -d' ' -f1) <<<"$output")" = "$("$STRATA" bench --list | wc -l)" ]
+}
+
+@test "fish proposes every recipe, subject of help, lab and rule" {
+    touch targets.txt
+    local one
+    for one in "${known[@]}"; do
+        output=$(XDG_CONFIG_HOME=$PWD HOME=$PWD fish -c "source '$completions/strata.fish'; complete -C 'strata ${one%=*}'")
+        has "$output" "${one#*=}"
+        [[ $one == bench* ]] || lacks "$output" targets.txt
+    done
+}
+
+@test "zsh proposes every recipe, subject of help, lab and rule" {
+    local one
+    for one in "${known[@]}"; do
+        output=$(zsh -f -c '_arguments() { :; }; _files() { print a-file; }; _describe() { print -l ${(P)2}; }
+            words=(strata); CURRENT=1
+            . "$1"; "_strata_words_$2"' zsh "$completions/_strata" "${one%% *}")
+        grep -qx -- "${one#*=}" <<<"$output"
+        [[ $one == bench* ]] || lacks "$output" a-file
+    done
+}
+
 @test "bash proposes running programs and files, and runs no name as a command" {
     cp "$(command -v sleep)" 'quiet-one'
     cp "$(command -v sleep)" '$(touch ran)'

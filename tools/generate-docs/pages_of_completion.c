@@ -1,17 +1,22 @@
 /*
  * pages_of_completion.c - completion for bash, zsh and fish, out of the same tables.
  *
- * Commands, options, rules and labs are written down, so that nothing is run to propose them;
- * targets are what runs.
+ * Commands, options, rules, labs, recipes and subjects of help are written down, so that nothing
+ * is run to propose them; targets are what runs.
  */
 #include "pages.h"
 
+#include <stdbool.h>
 #include <string.h>
 
+#include "base/region.h"
+#include "cmd/cmd_bench.h"
+#include "cmd/cmd_help.h"
 #include "cmd/cmd_lab.h"
 #include "cmd/cmd_rules.h"
 #include "cmd/options.h"
 #include "findings/finding.h"
+#include "trial/recipe.h"
 
 enum { WORDS_BYTES = 8192 };
 
@@ -26,22 +31,81 @@ static void add_name(char *line, const char *name)
     (void)snprintf(line + used, WORDS_BYTES - used, " %s", name);
 }
 
+static void add_recipes(char *line)
+{
+    const char *names[RECIPES_MOST];
+    struct region region;
+
+    region_init(&region, WORDS_BYTES);
+    const size_t count = recipe_names(&region, STRATA_RECIPES_FOLDER, names);
+    for (size_t i = 0; i < count; i++) {
+        add_name(line, names[i]);
+    }
+    region_release(&region);
+}
+
+static void add_help_subjects(char *line)
+{
+    for (const struct command *command = command_table; command->run != NULL; command++) {
+        add_name(line, *command->name != '\0' ? command->name : help_overview);
+    }
+    for (const struct help_subject *one = help_subjects; one->name != NULL; one++) {
+        add_name(line, one->name);
+    }
+}
+
+static void add_rules(char *line)
+{
+    for (const struct rule *rule = rule_table; rule->id != NULL; rule++) {
+        add_name(line, rule->id);
+    }
+}
+
+static void add_labs(char *line)
+{
+    for (const struct lab_row *lab = lab_table; lab->name != NULL; lab++) {
+        add_name(line, lab->name);
+    }
+}
+
+/* Commands whose arguments are names that the program knows; with files: or others. */
+static const struct word_list {
+    int (*run)(const struct options *options);
+    void (*add)(char *line);
+    bool files;
+} word_lists[] = {
+    {cmd_rules, add_rules, false},
+    {cmd_lab, add_labs, false},
+    {cmd_help, add_help_subjects, false},
+    {cmd_bench, add_recipes, true},
+};
+
+static const struct word_list *list_of(const struct command *command)
+{
+    for (size_t i = 0; i < sizeof(word_lists) / sizeof(word_lists[0]); i++) {
+        if (word_lists[i].run == command->run) {
+            return &word_lists[i];
+        }
+    }
+    return NULL;
+}
+
+static bool takes_files(const struct command *command)
+{
+    const struct word_list *list = list_of(command);
+
+    return list == NULL || list->files;
+}
+
 /* The shell's line that prints what may stand as an argument; NULL: files only. */
 static const char *words_line(const struct command *command)
 {
     static char line[WORDS_BYTES];
+    const struct word_list *list = list_of(command);
 
-    (void)snprintf(line, sizeof(line), "%s", names_line);
-    if (command->run == cmd_rules) {
-        for (const struct rule *rule = rule_table; rule->id != NULL; rule++) {
-            add_name(line, rule->id);
-        }
-        return line;
-    }
-    if (command->run == cmd_lab) {
-        for (const struct lab_row *lab = lab_table; lab->name != NULL; lab++) {
-            add_name(line, lab->name);
-        }
+    if (list != NULL) {
+        (void)snprintf(line, sizeof(line), "%s", names_line);
+        list->add(line);
         return line;
     }
     return strncmp(command->arguments, "TARGET", strlen("TARGET")) == 0 ? targets_line
@@ -101,7 +165,8 @@ static void write_bash_options(FILE *out, const struct command *command)
         write_command_names(out);
         fputs("' files=no", out);
     } else if (words_line(command) != NULL) {
-        fprintf(out, " words=$(%s)", words_line(command));
+        fprintf(out, " words=$(%s)%s", words_line(command),
+            takes_files(command) ? "" : " files=no");
     }
     fputs(" ;;\n", out);
 }
@@ -212,9 +277,10 @@ static void write_zsh_words(FILE *out)
                 "    local -a names\n"
                 "    names=(${(f)\"$(%s)\"})\n"
                 "    _describe 'argument' names\n"
-                "    _files\n"
+                "%s"
                 "}\n\n",
-                command->name, words_line(command));
+                command->name, words_line(command),
+                takes_files(command) ? "    _files\n" : "");
         }
     }
 }
@@ -294,8 +360,9 @@ void write_fish_completion(FILE *out)
             fputs("'\n", out);
         }
         if (words_line(command) != NULL) {
-            fprintf(out, "complete -c strata -n '__fish_seen_subcommand_from %s' -a \"(",
-                command->name);
+            fprintf(out,
+                "complete -c strata -n '__fish_seen_subcommand_from %s'%s -a \"(",
+                command->name, takes_files(command) ? "" : " -f");
             write_fish_command(out, words_line(command));
             fputs(")\"\n", out);
         }
