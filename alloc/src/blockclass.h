@@ -13,9 +13,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define STRATA__BLOCK_CLASSES 61U
+#define STRATA__BLOCK_CLASSES 64U
 #define STRATA__SLAB_CLASSES 4U /* 8, 16, 32 and 48 bytes */
 #define STRATA__BLOCK_MAX ((size_t)32768)
+/* Classes above, of one block each slab, serve only what CPUs have room for (front.c). */
+#define STRATA__WIDE_CLASS 61U
+#define STRATA__WIDE_MAX ((size_t)65536)
+/* The first class of which a CPU may keep more when much is in use. */
+#define STRATA__ROOMY_CLASS 49U
 /* Sizes up to here find their class by one load. */
 #define STRATA__BLOCK_TABLE_MAX ((size_t)1024)
 /* The most blocks that move between a CPU and the central lists at once. */
@@ -25,9 +30,9 @@ struct strata__block_class {
     uint32_t bytes;
     uint32_t magic;  /* ceil(2^32 / bytes): offset to index by one multiplication */
     uint16_t blocks; /* in a slab */
-    uint16_t batch; /* blocks that move at once: 8 KiB, above 512 bytes 16 KiB; 1 to 64 */
-    uint16_t capacity; /* the most blocks that one CPU keeps */
-    uint16_t first;    /* where the class's blocks begin in the table of a CPU */
+    /* The most blocks that one CPU keeps: of 16 KiB, from 512 bytes on 32; and when much
+     * is in use. */
+    uint16_t capacity, most;
 };
 
 extern const struct strata__block_class strata__block_classes[STRATA__BLOCK_CLASSES];
@@ -47,6 +52,12 @@ static inline unsigned strata__block_class_of(size_t bytes)
         return 33 + (doubling - 10) * 8 + (unsigned)((bytes - 1) >> (doubling - 3) & 7);
     }
     return 49 + (doubling - 12) * 4 + (unsigned)((bytes - 1) >> (doubling - 2) & 3);
+}
+
+/* Of more than STRATA__BLOCK_MAX and at most STRATA__WIDE_MAX bytes. */
+static inline unsigned strata__wide_class_of(size_t bytes)
+{
+    return STRATA__WIDE_CLASS + (bytes > 40960) + (bytes > 49152);
 }
 
 /* Which block of a slab an offset below 64 KiB lies in. */

@@ -233,7 +233,7 @@ static int recycle(void)
     }
     for (unsigned list = STRATA__PARTIAL_LISTS;
          list > STRATA__PARTIAL_LISTS - SPARSE_LISTS; list--) {
-        for (unsigned class = STRATA__SLAB_CLASSES; class < STRATA__BLOCK_CLASSES;
+        for (unsigned class = STRATA__SLAB_CLASSES; class < STRATA__WIDE_CLASS;
              class ++) {
             size_t *length = &strata__centrals[class].lists[list - 1].length;
             if (__atomic_load_n(length, __ATOMIC_RELAXED) > 0 &&
@@ -259,7 +259,8 @@ static size_t refill_from_mixed(
 
 size_t strata__central_refill(unsigned class, void **blocks, size_t wanted)
 {
-    if (class < STRATA__SLAB_CLASSES || strata__centrals[class].random != 0) {
+    if (class < STRATA__SLAB_CLASSES || class >= STRATA__WIDE_CLASS ||
+        strata__centrals[class].random != 0) {
         return refill_from_slabs(class, blocks, wanted, 1);
     }
     unsigned starts = __atomic_load_n(&strata__centrals[class].starts, __ATOMIC_RELAXED);

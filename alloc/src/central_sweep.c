@@ -27,7 +27,7 @@ static size_t sweep_slab(struct strata__central *central, struct slab *slab, int
 }
 
 /* Slabs that were looked at go to the tail of their list, so that the lock can be dropped
- * in between. Full slabs have no free page but those behind their last block. */
+ * in between. */
 static size_t sweep_list(unsigned class, unsigned number, int now)
 {
     size_t purged = 0;
@@ -62,11 +62,19 @@ static size_t sweep_list(unsigned class, unsigned number, int now)
     return purged;
 }
 
+/* Whole pages behind the last block of each slab, which may be resident from a former use. */
+static int has_tail(unsigned class)
+{
+    const struct strata__block_class *rule = &strata__block_classes[class];
+    return STRATA__UNIT_BYTES - rule->blocks * rule->bytes >= PAGE_BYTES;
+}
+
 size_t strata__central_sweep(int now)
 {
     size_t purged = 0;
     for (unsigned class = 0; class < STRATA__BLOCK_CLASSES; class ++) {
-        for (unsigned i = 0; i < STRATA__PARTIAL_LISTS; i++) {
+        unsigned lists = has_tail(class) ? STRATA__LISTS : STRATA__PARTIAL_LISTS;
+        for (unsigned i = 0; i < lists; i++) {
             purged += sweep_list(class, i, now);
         }
     }

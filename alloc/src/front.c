@@ -148,11 +148,28 @@ static SLOW void *alloc_large(size_t bytes, size_t alignment, int *zeroed)
     return block != NULL ? block : refuse();
 }
 
+/* Above STRATA__BLOCK_MAX: of a class if CPUs have room for it, else of whole pages. What
+ * asks for zeroes is better off with pages, which may be known to be zero. */
+static __attribute__((noinline)) void *alloc_above(size_t bytes)
+{
+    if (bytes <= STRATA__WIDE_MAX) {
+        unsigned class = strata__wide_class_of(bytes);
+        void *block = strata__percpu_pop(strata__percpu_fast_offset(), class);
+        if (block != NULL) {
+            return block;
+        }
+        if (strata__room_of(class) > 0) {
+            return alloc_refill(class, bytes);
+        }
+    }
+    int zeroed = 0;
+    return alloc_large(bytes, 1, &zeroed);
+}
+
 void *strata__front_alloc(size_t bytes)
 {
     if (UNLIKELY(bytes > STRATA__BLOCK_MAX)) {
-        int zeroed = 0;
-        return alloc_large(bytes, 1, &zeroed);
+        return alloc_above(bytes);
     }
     unsigned class = strata__block_class_of(bytes);
     void *block = strata__percpu_pop(strata__percpu_fast_offset(), class);
@@ -389,8 +406,7 @@ static void *move(void *block, size_t old_bytes, size_t bytes)
 static void *resize_in_place(void *block, uint64_t entry, size_t old_bytes, size_t bytes)
 {
     /* A smaller block stays where it is while it still uses half of its memory. */
-    if (old_bytes <= STRATA__BLOCK_MAX &&
-        strata__entry_kind(entry) < STRATA__KIND_UNUSED) {
+    if (strata__entry_kind(entry) < STRATA__KIND_UNUSED) {
         return bytes <= old_bytes && bytes > old_bytes / 2 ? block : NULL;
     }
     if (bytes <= STRATA__BLOCK_MAX) {

@@ -32,7 +32,7 @@
 #define PAGE_GRANULES 256U
 #define WORDS_PER_PAGE 4U
 #define WORD_BITS 64U
-#define BINS (STRATA__BLOCK_CLASSES - STRATA__SLAB_CLASSES)
+#define BINS (STRATA__WIDE_CLASS - STRATA__SLAB_CLASSES)
 #define NO_BIN BINS
 #define SWEEP_UNITS 16U
 #define HEAP_NAME "malloc"
@@ -598,7 +598,7 @@ size_t strata__mixed_sweep(int now)
 void strata__mixed_publish(void)
 {
     strata__lock_take(&mixed.lock);
-    for (unsigned class = STRATA__SLAB_CLASSES; class < STRATA__BLOCK_CLASSES; class ++) {
+    for (unsigned class = STRATA__SLAB_CLASSES; class < STRATA__WIDE_CLASS; class ++) {
         publish(class);
     }
     strata__lock_drop(&mixed.lock);
@@ -606,7 +606,7 @@ void strata__mixed_publish(void)
 
 size_t strata__mixed_out_blocks(unsigned class)
 {
-    return class < STRATA__SLAB_CLASSES
+    return class < STRATA__SLAB_CLASSES || class >= STRATA__WIDE_CLASS
                ? 0
                : __atomic_load_n(
                      &mixed.out_blocks[class - STRATA__SLAB_CLASSES], __ATOMIC_RELAXED);
@@ -628,7 +628,7 @@ static unsigned check_block(
     const char *address = unit->start + at * STRATA__GRANULE_BYTES;
     unsigned class =
         strata__mixed_class(strata__entry(STRATA__KIND_MIXED, unit), address);
-    STRATA__BUG_IF(class >= STRATA__BLOCK_CLASSES);
+    STRATA__BUG_IF(class >= STRATA__WIDE_CLASS);
     unsigned end = at + granules_of(class);
     STRATA__BUG_IF(next_granule(unit->free_bits, at, 0) < end);
     out_blocks[class - STRATA__SLAB_CLASSES]++;

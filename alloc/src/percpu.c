@@ -1,6 +1,7 @@
 /*
  * The tables of the CPUs: made when a CPU first misses, kept for ever, one mapping of
- * 16 KiB each (of which the classes in use touch what they need).
+ * 24 KiB each (of which the classes in use touch what they need). The rooms in them are
+ * fixed, but how much of them is used follows what is in use, look by look.
  *
  * Draining takes a table from its CPU: its pointer is taken out of the caches, and
  * membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ) restarts whatever sequence is
@@ -31,6 +32,7 @@
 #include "os.h"
 #include "publish.h"
 #include "sequence_many.h"
+#include "units.h"
 
 #if STRATA__RSEQ
 #    include <sys/rseq.h>
@@ -41,11 +43,13 @@
 #define PAGE_BYTES ((size_t)4096)
 #define TABLE_BYTES ((sizeof(struct strata__slots) + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1))
 #define CPU_ID_OFFSET 4 /* in struct rseq */
+#define ROOM_SHARE 512
 
 _Static_assert(STRATA__BLOCK_CLASSES <= STRATA_LAYOUT_CLASSES, "a count for each class");
 
 ptrdiff_t strata__percpu_offset;
 ptrdiff_t strata__percpu_rseq;
+struct strata__room strata__rooms[STRATA__BLOCK_CLASSES];
 
 /* A table and what it held when drain looked last. */
 struct owned {
@@ -101,8 +105,20 @@ static void notice_fork(void)
     strata__publish_all();
 }
 
+static void make_rooms(void)
+{
+    unsigned first = 0;
+    for (unsigned i = 0; i < STRATA__BLOCK_CLASSES; i++) {
+        const struct strata__block_class *class = &strata__block_classes[i];
+        strata__rooms[i] =
+            (struct strata__room){.first = (uint16_t)first, .capacity = class->capacity};
+        first += class->most;
+    }
+}
+
 void strata__percpu_start(void)
 {
+    make_rooms();
 #if STRATA__RSEQ
     if (&__rseq_size != NULL && &__rseq_offset != NULL && __rseq_size != 0) {
         strata__percpu_offset = __rseq_offset;
@@ -199,6 +215,12 @@ static struct strata__slots *take_idle_table(void)
     return NULL;
 }
 
+static size_t batch_of(unsigned class)
+{
+    unsigned half = strata__room_of(class) / 2;
+    return half > 0 ? half : 1;
+}
+
 /* Gives this CPU a table, if it has none at all and one may be had. */
 static void make_table(void)
 {
@@ -236,7 +258,7 @@ void *strata__percpu_refill(unsigned class)
     void *blocks[STRATA__BLOCK_BATCH_MAX];
     make_table();
     int keeps = current_cpu() < STRATA__CPUS_MAX;
-    size_t wanted = keeps ? strata__block_classes[class].batch : 1;
+    size_t wanted = keeps ? batch_of(class) : 1;
     size_t got = strata__central_refill(class, blocks, wanted);
     if (got == 0) {
         return NULL;
@@ -270,7 +292,7 @@ void strata__percpu_flush(unsigned class, void *block)
         return; /* into a new table */
     }
     count += strata__percpu_pop_many(
-        strata__percpu_offset, class, blocks + 1, strata__block_classes[class].batch);
+        strata__percpu_offset, class, blocks + 1, batch_of(class));
     strata__central_flush(class, blocks, count);
 }
 
@@ -287,7 +309,7 @@ static uint64_t fingerprint(const uint16_t *counts)
 static void empty_table(struct strata__slots *table, uint16_t *counts)
 {
     for (unsigned i = 0; i < STRATA__BLOCK_CLASSES; i++) {
-        void **slots = table->blocks + strata__block_classes[i].first;
+        void **slots = table->blocks + strata__rooms[i].first;
         size_t left = counts[i];
         while (left > 0) {
             size_t count =
@@ -311,6 +333,33 @@ static int drain(unsigned cpu)
     return failed == 0;
 }
 
+/* What CPUs may keep of the roomy classes follows what is in use, so that small programs
+ * keep what they kept: a 28th, if each CPU had of each of these 15 classes all it may. */
+static void fit_rooms(void)
+{
+    if (percpu.tables == 0) {
+        return;
+    }
+    size_t share = strata__units_used_bytes() / (ROOM_SHARE * percpu.tables);
+    for (unsigned i = STRATA__ROOMY_CLASS; i < STRATA__BLOCK_CLASSES; i++) {
+        const struct strata__block_class *class = &strata__block_classes[i];
+        size_t room = (i < STRATA__WIDE_CLASS ? share : 2 * share) / class->bytes;
+        room = room < class->capacity ? class->capacity : room;
+        room = room > class->most ? class->most : room;
+        __atomic_store_n(&strata__rooms[i].capacity, (uint16_t)room, __ATOMIC_RELAXED);
+    }
+}
+
+/* Of some class a CPU keeps more than it may by now. */
+static int is_above(const uint16_t *counts)
+{
+    unsigned above = 0;
+    for (unsigned i = STRATA__ROOMY_CLASS; i < STRATA__BLOCK_CLASSES; i++) {
+        above |= __atomic_load_n(&counts[i], __ATOMIC_RELAXED) > strata__room_of(i);
+    }
+    return above != 0;
+}
+
 unsigned strata__percpu_drain(int all)
 {
     static const struct strata_layout_cpu nothing;
@@ -318,13 +367,14 @@ unsigned strata__percpu_drain(int all)
     unsigned drained = 0;
     strata__lock_take(&percpu.lock);
     notice_fork();
+    fit_rooms();
     for (unsigned cpu = 0; cpu < percpu.end; cpu++) {
         struct owned *owned = &percpu.owned[cpu];
         if (owned->table == NULL) {
             continue;
         }
         uint64_t seen = fingerprint(counts_of(cpu));
-        if (seen != empty && (all || seen == owned->seen)) {
+        if (seen != empty && (all || seen == owned->seen || is_above(counts_of(cpu)))) {
             drained += (unsigned)drain(cpu);
             seen = fingerprint(counts_of(cpu));
         }

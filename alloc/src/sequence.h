@@ -12,6 +12,7 @@
 
 #include "blockclass.h"
 #include "region.h"
+#include "room.h"
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #    define STRATA__RSEQ 0 /* a sanitizer cannot see what the sequences do */
@@ -21,11 +22,9 @@
 #    define STRATA__RSEQ 0
 #endif
 
-#define STRATA__CPU_SLOTS 2798
-
 /* The blocks that a CPU keeps. How many of each class is in its row of the region. */
 struct strata__slots {
-    void *blocks[STRATA__CPU_SLOTS];  /* of a class from its `first` on */
+    void *blocks[STRATA__CPU_SLOTS];  /* of a class from the `first` of its room on */
     struct strata_layout_cpu at_fork; /* the row while fork goes on */
 };
 
@@ -77,7 +76,7 @@ _Static_assert(sizeof(struct strata_layout_cpu) == 1 << STRATA__ROW_SHIFT, "a sh
 #    define STRATA__RSEQ_INPUTS                                                          \
         [rseq] "r"(rseq), [caches] "r"(strata__shared.caches),                           \
             [cpus] "i"(STRATA__CPUS_MAX), [class] "r"((size_t) class),                   \
-            [first] "r"((size_t)strata__block_classes[class].first),                     \
+            [first] "r"((size_t)strata__rooms[class].first),                             \
             [row_shift] "i"(STRATA__ROW_SHIFT), [rows] "i"(STRATA__ROWS_OFFSET)
 
 /* A block of the class that this CPU keeps, or NULL. rseq is one of the offsets above. */
@@ -122,7 +121,7 @@ static inline enum strata__push strata__percpu_push(
                                         "2:\n\t"
                      : "=&S"(result)
                      : STRATA__RSEQ_INPUTS, [block] "r"(block),
-                     [capacity] "r"((uint32_t)strata__block_classes[class].capacity)
+                     [capacity] "r"((uint32_t)strata__room_of(class))
                      : "rax", "rcx", "rdx", "cc", "memory");
     return (enum strata__push)result;
 }

@@ -32,7 +32,7 @@ static inline int strata__percpu_push_many(
                                         "2:\n\t"
                      : "=&S"(result)
                      : STRATA__RSEQ_INPUTS, [blocks] "r"(blocks), [count] "r"(count),
-                     [capacity] "r"((uint32_t)strata__block_classes[class].capacity)
+                     [capacity] "r"((uint32_t)strata__room_of(class))
                      : "rax", "rcx", "rdx", "rdi", "r9", "cc", "memory");
     return result != 0;
 }

@@ -6,6 +6,10 @@
 
 static size_t rule_bytes(unsigned class)
 {
+    static const size_t wide[] = {40960, 49152, 65536};
+    if (class >= STRATA__WIDE_CLASS) {
+        return wide[class - STRATA__WIDE_CLASS];
+    }
     if (class == 0) {
         return 8;
     }
@@ -20,23 +24,39 @@ static size_t rule_bytes(unsigned class)
     return bytes;
 }
 
+/* Two batches. */
+static size_t rule_capacity(unsigned class)
+{
+    size_t bytes = rule_bytes(class);
+    size_t batch = (bytes < 512 ? 8192 : 16384) / bytes;
+    batch = batch < 1 ? 1 : batch;
+    batch = batch > STRATA__BLOCK_BATCH_MAX ? STRATA__BLOCK_BATCH_MAX : batch;
+    return class < STRATA__WIDE_CLASS ? 2 * batch : 0;
+}
+
+static size_t rule_most(unsigned class)
+{
+    size_t most_bytes = class < STRATA__WIDE_CLASS ? 128 << 10 : 256 << 10;
+    return class < STRATA__ROOMY_CLASS ? rule_capacity(class)
+                                       : most_bytes / rule_bytes(class);
+}
+
 static void tables_follow_the_rule(void **state)
 {
     (void)state;
-    size_t first = 0;
+    size_t slots = 0;
     for (unsigned i = 0; i < STRATA__BLOCK_CLASSES; i++) {
         const struct strata__block_class *class = &strata__block_classes[i];
         assert_int_equal(class->bytes, rule_bytes(i));
         assert_int_equal(class->blocks, 65536 / class->bytes);
-        assert_int_equal(class->first, first);
-        assert_true(class->batch >= 1 && class->batch <= STRATA__BLOCK_BATCH_MAX);
-        size_t most_bytes = class->bytes < 512 ? 8192 : 16384;
-        assert_true(class->batch * class->bytes <= most_bytes || class->batch == 1);
-        assert_int_equal(class->capacity, 2 * class->batch);
-        first += class->capacity;
+        assert_int_equal(class->capacity, rule_capacity(i));
+        assert_int_equal(class->most, rule_most(i));
+        assert_true(class->most / 2 <= STRATA__BLOCK_BATCH_MAX);
+        slots += class->most;
     }
-    assert_int_equal(first, STRATA__CPU_SLOTS);
-    assert_int_equal(rule_bytes(STRATA__BLOCK_CLASSES - 1), STRATA__BLOCK_MAX);
+    assert_int_equal(slots, STRATA__CPU_SLOTS);
+    assert_int_equal(rule_bytes(STRATA__WIDE_CLASS - 1), STRATA__BLOCK_MAX);
+    assert_int_equal(rule_bytes(STRATA__BLOCK_CLASSES - 1), STRATA__WIDE_MAX);
 }
 
 static void every_size_has_the_smallest_class(void **state)
@@ -47,6 +67,11 @@ static void every_size_has_the_smallest_class(void **state)
         assert_true(class < STRATA__BLOCK_CLASSES);
         assert_true(strata__block_classes[class].bytes >= bytes);
         assert_true(class == 0 || strata__block_classes[class - 1].bytes < bytes);
+    }
+    for (size_t bytes = STRATA__BLOCK_MAX + 1; bytes <= STRATA__WIDE_MAX; bytes++) {
+        unsigned class = strata__wide_class_of(bytes);
+        assert_true(strata__block_classes[class].bytes >= bytes);
+        assert_true(strata__block_classes[class - 1].bytes < bytes);
     }
 }
 

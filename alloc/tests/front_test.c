@@ -427,6 +427,112 @@ static void cpus_keep_blocks_and_give_them_up(void **state)
     assert_int_equal(strata__percpu_blocks(class), 0);
 }
 
+static void use_much(void *blocks[], size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        blocks[i] = strata__front_alloc(32 * MIB);
+        assert_non_null(blocks[i]);
+    }
+    strata__decay_step();
+}
+
+/* Address space is enough: no page of it is touched. */
+static void cpus_keep_more_while_much_is_in_use(void **state)
+{
+    (void)state;
+    void *much[8];
+    void *blocks[4];
+    if (!STRATA__RSEQ || strata__percpu_offset == 0) {
+        return;
+    }
+    strata__front_free(strata__front_alloc(48)); /* there is a table */
+    unsigned class = STRATA__WIDE_CLASS - 1;
+    for (int round = 0; round < 2; round++) {
+        use_much(much, 8);
+        for (size_t i = 0; i < 4; i++) {
+            blocks[i] = strata__front_alloc(32768);
+        }
+        for (size_t i = 0; i < 4; i++) {
+            strata__front_free(blocks[i]);
+        }
+        assert_int_equal(strata__percpu_blocks(class), 4);
+        /* They go at the first look after they are too many, not at the second. */
+        for (size_t i = 0; i < 8; i++) {
+            strata__front_free(much[i]);
+        }
+        assert_int_equal(strata__percpu_blocks(class), 4);
+        strata__decay_step();
+        assert_int_equal(strata__percpu_blocks(class), 0);
+        for (size_t i = 0; i < 4; i++) {
+            blocks[i] = strata__front_alloc(32768);
+        }
+        for (size_t i = 0; i < 4; i++) {
+            strata__front_free(blocks[i]);
+        }
+        assert_in_range(strata__percpu_blocks(class), 1, 2);
+        strata__front_trim();
+    }
+    assert_int_equal(front_stats().in_use_blocks, 0);
+}
+
+static void wide_blocks_are_of_classes_while_much_is_in_use(void **state)
+{
+    (void)state;
+    void *much[8];
+    if (!STRATA__RSEQ || strata__percpu_offset == 0) {
+        return;
+    }
+    strata__front_free(strata__front_alloc(48));
+    unsigned char *before = strata__front_alloc(33000);
+    assert_int_equal(strata__front_usable(before), 9 * PAGE);
+    use_much(much, 8);
+    unsigned char *block = strata__front_alloc(33000);
+    assert_int_equal(strata__front_usable(block), 10 * PAGE);
+    memset(block, 7, 10 * PAGE);
+    assert_int_equal(front_stats().in_use_blocks, 10);
+    assert_ptr_equal(strata__front_realloc(block, 10 * PAGE), block);
+    block = strata__front_realloc(block, 16 * PAGE);
+    assert_int_equal(strata__front_usable(block), 16 * PAGE);
+    assert_int_equal(block[10 * PAGE - 1], 7);
+    strata__front_free(block);
+    assert_int_equal(strata__percpu_blocks(STRATA__BLOCK_CLASSES - 1), 1);
+    assert_ptr_equal(strata__front_alloc(16 * PAGE), block);
+    block = strata__front_realloc(block, 100 * PAGE);
+    assert_int_equal(strata__front_usable(block), 100 * PAGE);
+    assert_int_equal(block[10 * PAGE - 1], 7);
+    strata__front_free(block);
+    strata__front_free(before);
+    for (size_t i = 0; i < 8; i++) {
+        strata__front_free(much[i]);
+    }
+    strata__front_trim();
+    /* Nobody else has taken the room: pages again. */
+    before = strata__front_alloc(33000);
+    assert_int_equal(strata__front_usable(before), 9 * PAGE);
+    strata__front_free(before);
+    strata__front_trim();
+    assert_int_equal(front_stats().in_use_blocks, 0);
+}
+
+/* Of a unit that was warm all over, a block takes ten pages. */
+static void tails_of_full_slabs_wait_for_the_second_look(void **state)
+{
+    (void)state;
+    void *block = NULL;
+    strata__front_trim();
+    strata__front_free(strata__front_alloc(UNIT));
+    assert_int_equal(strata__central_refill(STRATA__WIDE_CLASS, &block, 1), 1);
+    memset(block, 1, 10 * PAGE);
+    assert_int_equal(front_stats().resident_bytes, UNIT);
+    assert_int_equal(strata__central_sweep(0), 0);
+    assert_int_equal(strata__central_sweep(0), 6 * PAGE);
+    assert_int_equal(front_stats().resident_bytes, 10 * PAGE);
+    assert_int_equal(((unsigned char *)block)[10 * PAGE - 1], 1);
+    strata__central_flush(STRATA__WIDE_CLASS, &block, 1);
+    strata__front_trim();
+    assert_int_equal(front_stats().resident_bytes, 0);
+}
+
 static void expect_fatal(void (*misuse)(void), const char *what)
 {
     int ends[2];
@@ -564,7 +670,10 @@ int main(void)
         cmocka_unit_test(the_warm_end_is_used_first),
         cmocka_unit_test(descriptors_go_back),
         cmocka_unit_test(tails_wait_for_the_second_look),
+        cmocka_unit_test(tails_of_full_slabs_wait_for_the_second_look),
         cmocka_unit_test(cpus_keep_blocks_and_give_them_up),
+        cmocka_unit_test(cpus_keep_more_while_much_is_in_use),
+        cmocka_unit_test(wide_blocks_are_of_classes_while_much_is_in_use),
         cmocka_unit_test(misuse_is_fatal),
         cmocka_unit_test(a_descriptor_given_is_a_descriptor_had),
     };

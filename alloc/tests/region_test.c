@@ -192,17 +192,24 @@ static void *work(void *context)
     return NULL;
 }
 
+/* Not of a class: only of such blocks it is known what was asked for. */
+static int is_of_pages(const void *block)
+{
+    unsigned kind = strata__entry_kind(strata__unitmap_get(block));
+    return kind == STRATA__KIND_LARGE || kind == STRATA__KIND_HUGE;
+}
+
 /* The test's own sum over its live blocks. */
 static struct figures shadow(void)
 {
     struct figures figures = {0};
     for (unsigned i = 0; i < THREADS; i++) {
         for (unsigned j = 0; j < BLOCKS; j++) {
-            size_t usable = strata__front_usable(workers[i].blocks[j].start);
+            unsigned char *block = workers[i].blocks[j].start;
+            size_t usable = strata__front_usable(block);
             figures.in_use_bytes += usable;
             figures.in_use_blocks += usable > 0;
-            figures.asked_bytes +=
-                usable > STRATA__BLOCK_MAX ? workers[i].blocks[j].bytes : 0;
+            figures.asked_bytes += is_of_pages(block) ? workers[i].blocks[j].bytes : 0;
         }
     }
     return figures;
