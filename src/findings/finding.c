@@ -2,13 +2,15 @@
  * finding.c - runs the rules over a snapshot and puts what they found in order.
  *
  * Rules know nothing of each other: each looks at the snapshot alone, and two findings
- * may predict the same bytes (their texts say so). Predictions are never added up.
+ * may predict the same bytes. Which to act on, and what that gives back, says advice.h.
  */
 #include "findings/finding.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "findings/advice.h"
 
 enum { FINDINGS_MAX_BYTES = 16 << 20 };
 
@@ -34,13 +36,13 @@ const struct rule *rule_find(const char *id)
     return NULL;
 }
 
-/* Severity, then what can be had, then the order of the table. */
+/* Severity, then what is to be expected, then the order of the table. */
 static int compare_findings(const void *left, const void *right)
 {
     const struct finding *a = left;
     const struct finding *b = right;
-    const uint64_t a_bytes = a->predicts ? a->predicted_high_bytes : 0;
-    const uint64_t b_bytes = b->predicts ? b->predicted_high_bytes : 0;
+    const uint64_t a_bytes = advice_expected_bytes(a);
+    const uint64_t b_bytes = advice_expected_bytes(b);
 
     if (a->severity != b->severity) {
         return a->severity > b->severity ? -1 : 1;

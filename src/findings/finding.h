@@ -29,6 +29,9 @@ struct evidence {
 
 enum { FINDING_MAX_EVIDENCE = 12 };
 
+/* Whose bytes a change gives back: two rules with the same name compete for them. */
+enum finding_bytes { BYTES_OWN, BYTES_OF_GLIBC, BYTES_OF_ZEND, BYTES_OF_LAZY_FREE };
+
 struct rule;
 
 struct finding {
@@ -49,7 +52,7 @@ struct finding {
     const char *verify; /* how to see that it worked */
 };
 
-/* Sorted: severity first, then predicted bytes. */
+/* Sorted: severity first, then what is to be expected of the change (advice.h). */
 struct finding_list {
     struct region region;
     struct finding *items;
@@ -59,13 +62,15 @@ struct finding_list {
 
 /* A rule looks at the snapshot and adds at most a few findings. 0 or -ENOMEM. */
 struct rule {
-    const char *id;        /* "glibc-retained" */
-    const char *title;     /* what it finds, one line */
-    const char *needs;     /* the facts it looks at */
-    const char *threshold; /* when it speaks, in words, with the numbers */
-    const char *evidence;  /* what its evidence means */
-    const char *fix;       /* what it proposes, in general */
-    const char *text;      /* a paragraph: why it happens, when it does not matter */
+    const char *id;           /* "glibc-retained" */
+    const char *title;        /* what it finds, one line */
+    const char *needs;        /* the facts it looks at */
+    const char *threshold;    /* when it speaks, in words, with the numbers */
+    const char *evidence;     /* what its evidence means */
+    const char *fix;          /* what it proposes, in general */
+    const char *text;         /* a paragraph: why it happens, when it does not matter */
+    enum finding_bytes bytes; /* see advice.h */
+    bool once;                /* the change gives back now, and keeps nothing away */
     int (*run)(const struct snapshot *snapshot, struct finding_list *list);
     /* Instead of run: looks at how one subject of a recording went. */
     int (*run_course)(const struct course *course, struct finding_list *list);

@@ -52,6 +52,7 @@ const struct rule rule_table[] = {
             "or less: try it under the real load before believing in it. Most of these "
             "bytes "
             "are in glibc-retained too: do not add the two.",
+        .bytes = BYTES_OF_GLIBC,
         .run = rule_glibc_arenas,
     },
     {
@@ -70,6 +71,8 @@ const struct rule rule_table[] = {
             "malloc_trim(0) also returns whole free pages in the middle, but not the "
             "unused ends of arenas other than the main one. It does not matter when the "
             "load comes back soon: the memory is used again.",
+        .bytes = BYTES_OF_GLIBC,
+        .once = true,
         .run = rule_glibc_retained,
     },
     {
@@ -143,6 +146,8 @@ const struct rule rule_table[] = {
             "The main heap is one piece that grows and shrinks at its end. A block that "
             "was allocated late and lives long (a cache entry, a connection) holds "
             "the end where it is. The same bytes are part of glibc-retained.",
+        .bytes = BYTES_OF_GLIBC,
+        .once = true,
         .run = rule_glibc_pinned_heap,
     },
     {
@@ -162,6 +167,7 @@ const struct rule rule_table[] = {
             "so the next one comes from a heap, and twice as much may stay at its "
             "end. Setting the threshold stops the growth; each large block then costs "
             "a system call and fresh pages.",
+        .bytes = BYTES_OF_GLIBC,
         .run = rule_glibc_mmap_threshold,
     },
     {
@@ -201,6 +207,7 @@ const struct rule rule_table[] = {
                 "Until "
                 "then they are in Rss, in RssAnon, in docker stats and in the usage that "
                 "alarms look at. It is no leak and is dropped before anything is killed.",
+        .bytes = BYTES_OF_LAZY_FREE,
         .run = rule_lazy_free,
     },
     {
@@ -216,6 +223,7 @@ const struct rule rule_table[] = {
             "threads grow several times over; large arrays in full use gain speed and "
             "lose nothing. Which of the two it is cannot be seen from outside, so "
             "the prediction is a wide range.",
+        .bytes = BYTES_OF_GLIBC,
         .run = rule_thp_inflation,
     },
     {
@@ -282,6 +290,7 @@ const struct rule rule_table[] = {
             "each. With a cache that is large enough Threads_created stands still. The "
             "effect on memory is small beside an arena cap (glibc-arenas): arenas are "
             "reused either way. It saves the time of making threads in any case.",
+        .bytes = BYTES_OF_GLIBC,
         .run = rule_mysql_thread_cache,
     },
     {
@@ -330,6 +339,7 @@ const struct rule rule_table[] = {
             "Some versions of MariaDB drop the clean pages of the pool when the kernel "
             "reports memory pressure, several times an hour under MemoryHigh. The cache "
             "is lost, and the resident set does not show it.",
+        .bytes = BYTES_OF_LAZY_FREE,
         .run = rule_mysql_pool_emptied,
     },
     {
@@ -481,6 +491,7 @@ const struct rule rule_table[] = {
                 "the cgroup "
                 "is billed for. Scanners and package managers make millions. The kernel "
                 "reclaims them before it kills.",
+        .once = true,
         .run = rule_slab_in_container,
     },
     {
@@ -570,6 +581,7 @@ const struct rule rule_table[] = {
                 "does not count: a worker that goes idle after one large request keeps "
                 "its chunks until it has served a few small ones. memory_get_usage() "
                 "cannot show this to an idle worker.",
+        .bytes = BYTES_OF_ZEND,
         .run = rule_php_idle_cache,
     },
     {
@@ -587,6 +599,7 @@ const struct rule rule_table[] = {
             "freed. One survivor in a chunk keeps the whole chunk: then the collection "
             "returns much and the process shrinks little. In a web request it does not "
             "matter, since its end drops everything.",
+        .bytes = BYTES_OF_ZEND,
         .run = rule_php_collectable,
     },
     {
