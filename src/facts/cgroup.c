@@ -245,7 +245,7 @@ static int look_at_mounts(struct cgroup_reader *reader, int process_fd,
     struct region *region, struct cgroup_facts *cgroup)
 {
     struct cgroup_identity identity = {0};
-    int rc = facts_read_file(
+    int rc = facts_read_process_file(
         reader->root, process_fd, "mountinfo", MOUNTINFO_MAX_BYTES, &reader->scratch);
 
     if (rc != 0) {
@@ -312,7 +312,7 @@ int cgroup_read_process(
     struct region region;
 
     *index = -1;
-    int rc = facts_read_file(
+    int rc = facts_read_process_file(
         reader->root, process_fd, "cgroup", CGROUP_FILE_MAX_BYTES, &reader->scratch);
     if (rc != 0) {
         return rc;

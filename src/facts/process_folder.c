@@ -128,13 +128,13 @@ static int gone_or(struct process_folder *folder, int rc)
 int process_folder_read(struct process_folder *folder, const char *name,
     size_t maximum_bytes, struct buffer *buffer)
 {
-    return gone_or(
-        folder, facts_read_file(folder->root, folder->fd, name, maximum_bytes, buffer));
+    return gone_or(folder,
+        facts_read_process_file(folder->root, folder->fd, name, maximum_bytes, buffer));
 }
 
 int process_folder_open_file(struct process_folder *folder, const char *name)
 {
-    int fd = facts_open_file(folder->fd, name);
+    int fd = facts_open_process_file(folder->root, folder->fd, name);
 
     return fd >= 0 ? fd : gone_or(folder, fd);
 }

@@ -10,8 +10,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/descriptor.h"
@@ -49,6 +51,13 @@ static bool shows_our_pids(int proc_fd)
     return number_parse(self, &pid) == 0 && pid == (uint64_t)getpid();
 }
 
+static bool is_kernels(int proc_fd)
+{
+    struct statfs status;
+
+    return fstatfs(proc_fd, &status) == 0 && status.f_type == PROC_SUPER_MAGIC;
+}
+
 int facts_root_open(struct facts_root *root, const char *directory, struct error *error)
 {
     const char *prefix =
@@ -64,6 +73,7 @@ int facts_root_open(struct facts_root *root, const char *directory, struct error
             prefix);
     }
     root->pids_are_ours = shows_our_pids(root->proc_fd);
+    root->proc_is_kernels = is_kernels(root->proc_fd);
     root->sys_fd = open_folder(prefix, "sys"); /* missing: those facts are absent */
     return 0;
 }
@@ -80,13 +90,20 @@ void facts_root_close(struct facts_root *root)
     root->sys_fd = -1;
 }
 
+static int open_any_file(int directory_fd, const char *name)
+{
+    int fd = openat(directory_fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+    return fd < 0 ? -errno : fd;
+}
+
 int facts_open_file(int directory_fd, const char *name)
 {
     struct stat status;
-    int fd = openat(directory_fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int fd = open_any_file(directory_fd, name);
 
     if (fd < 0) {
-        return -errno;
+        return fd;
     }
     if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
         close(fd);
@@ -95,17 +112,38 @@ int facts_open_file(int directory_fd, const char *name)
     return fd;
 }
 
-int facts_read_file(struct facts_root *root, int directory_fd, const char *name,
-    size_t maximum_bytes, struct buffer *buffer)
+int facts_open_process_file(
+    const struct facts_root *root, int folder_fd, const char *name)
+{
+    return root->proc_is_kernels ? open_any_file(folder_fd, name)
+                                 : facts_open_file(folder_fd, name);
+}
+
+/* Closes fd; a negative one is the failure of its open. */
+static int read_and_close(
+    struct facts_root *root, int fd, size_t maximum_bytes, struct buffer *buffer)
 {
     buffer_reset(buffer);
-    int fd = facts_open_file(directory_fd, name);
     if (fd < 0) {
         return fd;
     }
     int rc = facts_read_descriptor(root, fd, maximum_bytes, buffer);
     close(fd);
     return rc;
+}
+
+int facts_read_file(struct facts_root *root, int directory_fd, const char *name,
+    size_t maximum_bytes, struct buffer *buffer)
+{
+    return read_and_close(
+        root, facts_open_file(directory_fd, name), maximum_bytes, buffer);
+}
+
+int facts_read_process_file(struct facts_root *root, int folder_fd, const char *name,
+    size_t maximum_bytes, struct buffer *buffer)
+{
+    return read_and_close(
+        root, facts_open_process_file(root, folder_fd, name), maximum_bytes, buffer);
 }
 
 int facts_read_descriptor(

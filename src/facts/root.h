@@ -21,6 +21,7 @@ struct facts_root {
     const char
         *prefix; /* "" for the live system, DIR for a tree: put before paths of mounts */
     bool pids_are_ours;        /* proc shows the pids that system calls of ours take */
+    bool proc_is_kernels;      /* proc is no tree of copies: the kernel made its files */
     const char *defaults_file; /* option file for databases; NULL: the usual ones */
     uint64_t bytes_read;       /* by all readers so far: the cost that is reported */
 };
@@ -42,6 +43,15 @@ int facts_open_file(int directory_fd, const char *name);
  * size is 0 and one short read is not the end. 0, -EFBIG, or -errno of open or read.
  */
 int facts_read_file(struct facts_root *root, int directory_fd, const char *name,
+    size_t maximum_bytes, struct buffer *buffer);
+
+/*
+ * The two above for a file of the folder of a process. The kernel makes those as regular files, so
+ * only in a tree of copies it is looked at what they are: that is a sixth of the cost.
+ */
+int facts_open_process_file(
+    const struct facts_root *root, int folder_fd, const char *name);
+int facts_read_process_file(struct facts_root *root, int folder_fd, const char *name,
     size_t maximum_bytes, struct buffer *buffer);
 
 /* The same for a file that is open already; its descriptor stays open. */
