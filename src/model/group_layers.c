@@ -14,6 +14,29 @@
 #include "base/quantity.h"
 #include "model/known.h"
 
+/* Of the many rows of an overview no heap was read. */
+static void add_heap(const struct process_view *view, const struct heap_amounts *heap,
+    struct heap_amounts *sums)
+{
+    const struct {
+        enum layer_id id;
+        const struct amounts *own;
+        struct amounts *sum;
+    } layers[] = {
+        {LAYER_TRACKED, &heap->tracked, &sums->tracked},
+        {LAYER_IN_USE, &heap->in_use, &sums->in_use},
+        {LAYER_HELD, &heap->held, &sums->held},
+        {LAYER_FREE_RESIDENT, &heap->free_resident, &sums->free_resident},
+        {LAYER_NEVER_TOUCHED, &heap->never_touched, &sums->never_touched},
+    };
+
+    for (size_t i = 0; i < sizeof(layers) / sizeof(layers[0]); i++) {
+        if (state_is_known(view->layers[layers[i].id].state)) {
+            amounts_add_all(layers[i].sum, layers[i].own);
+        }
+    }
+}
+
 void group_sums_add(struct group_sums *sums, const struct process_view *view,
     const struct process_sums *process)
 {
@@ -29,11 +52,7 @@ void group_sums_add(struct group_sums *sums, const struct process_view *view,
                 number_add(sums->plus_minus_bytes[id], layer->plus_minus_bytes);
         }
     }
-    amounts_add_all(&sums->heap.tracked, &process->heap.tracked);
-    amounts_add_all(&sums->heap.in_use, &process->heap.in_use);
-    amounts_add_all(&sums->heap.held, &process->heap.held);
-    amounts_add_all(&sums->heap.free_resident, &process->heap.free_resident);
-    amounts_add_all(&sums->heap.never_touched, &process->heap.never_touched);
+    add_heap(view, &process->heap, &sums->heap);
     if (process->partitioned && process->partition.pss_known) {
         sums->partitioned++;
         amounts_add_all(&sums->rss, &process->partition.rss);

@@ -17,6 +17,16 @@
 #include "model/known.h"
 #include "model/mysql_layers.h"
 
+/* A file of the process, and what is said when nothing of it is known. */
+struct source {
+    const char *name;
+    const char *unread;
+};
+
+static const struct source smaps = {"smaps", "smaps was not read"};
+static const struct source rollups = {"smaps_rollup", "smaps_rollup was not read"};
+static const struct source status = {"status", "status was not read"};
+
 static uint64_t difference(uint64_t a, uint64_t b)
 {
     return a > b ? a - b : b - a;
@@ -38,11 +48,11 @@ static const struct gap *gap_of(
 }
 
 static int missing_by_gap(struct region *region, const struct facts *facts,
-    const struct process_view *view, const char *name, enum fact_state state,
+    const struct process_view *view, const struct source *source, enum fact_state state,
     struct layer *layer)
 {
     const struct process_facts *process = view->facts;
-    const struct gap *gap = gap_of(facts, process, name);
+    const struct gap *gap = gap_of(facts, process, source->name);
 
     if (process->kernel_thread) {
         return layer_missing(
@@ -54,9 +64,9 @@ static int missing_by_gap(struct region *region, const struct facts *facts,
     }
     if (gap != NULL) {
         return layer_missing(
-            layer, state, region_printf(region, "%s: %s", name, gap->why));
+            layer, state, region_printf(region, "%s: %s", source->name, gap->why));
     }
-    return layer_missing(layer, state, region_printf(region, "%s was not read", name));
+    return layer_missing(layer, state, source->unread);
 }
 
 static int set_plain(
@@ -117,7 +127,7 @@ static int set_resident_by_status(
     uint64_t shmem;
     int error;
 
-    error = missing_by_gap(region, facts, view, "smaps",
+    error = missing_by_gap(region, facts, view, &smaps,
         view->facts->mappings_state == FACT_OK
             ? FACT_ABSENT
             : (enum fact_state)view->facts->mappings_state,
@@ -126,7 +136,7 @@ static int set_resident_by_status(
         return error;
     }
     if (!fact_is_known(vm_rss)) {
-        return missing_by_gap(region, facts, view, "status", vm_rss->state, resident);
+        return missing_by_gap(region, facts, view, &status, vm_rss->state, resident);
     }
     amounts_add(&amounts, PART_STATUS_ANON, vm_rss->value);
     file = fact_is_known(&values[PROCESS_FACT_RSS_FILE])
@@ -170,7 +180,7 @@ static int set_pss(struct region *region, const struct facts *facts,
     if (fact_is_known(rollup)) {
         return set_plain(layer, rollup, rollup->value, "smaps_rollup: Pss");
     }
-    return missing_by_gap(region, facts, view, "smaps_rollup", rollup->state, layer);
+    return missing_by_gap(region, facts, view, &rollups, rollup->state, layer);
 }
 
 static int set_exclusive(struct region *region, const struct facts *facts,
@@ -189,7 +199,7 @@ static int set_exclusive(struct region *region, const struct facts *facts,
         return set_plain(layer, dirty, number_add(clean->value, dirty->value),
             "smaps_rollup: private pages");
     }
-    return missing_by_gap(region, facts, view, "smaps_rollup", dirty->state, layer);
+    return missing_by_gap(region, facts, view, &rollups, dirty->state, layer);
 }
 
 /* Layers that one process has not, or not yet. */
