@@ -29,7 +29,8 @@ static int read_host(struct collection *collection)
     if ((reader->what & COLLECT_HOST) == 0) {
         return 0;
     }
-    return host_read(reader->root, &reader->facts->region, &reader->facts->host);
+    int rc = host_read(reader->root, &reader->facts->region, &reader->facts->host);
+    return rc == 0 ? host_read_page_counts(reader->root, &reader->facts->host) : rc;
 }
 
 /* Why a target of one process has no facts at all. */

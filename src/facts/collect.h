@@ -59,7 +59,7 @@ int facts_collect_members(struct facts_root *root, const struct chosen_members *
 
 /*
  * Reads every process of the host but kernel threads and zombies, largest resident set first.
- * Of all: name, parent, resident set. Status, title, program and cgroup only of the largest and
+ * Of all: name, parent, resident set. Status, title and cgroup only of the largest and
  * of whoever may be in one pool with them; with COLLECT_ROLLUP smaps_rollup of the largest
  * of these within a budget of time; COLLECT_CLOSELY: of all. The rest is absent, and gaps say
  * for how many.

@@ -1,13 +1,14 @@
 /*
  * collect_host.c - every process of the host, cheaply.
  *
- * Measured on Linux 6.18, CPU time for one process: stat 10 us, status 13, cgroup 9, cmdline 8,
- * exe 5; smaps_rollup 75 for a tiny one and 10 ms for each GiB, under the target's lock. A
- * host has many processes and few that matter, so there are three looks:
+ * Measured on Linux 6.18, CPU time for one process: stat 10 us, status 13, cgroup 9, cmdline 8;
+ * smaps_rollup 75 for a tiny one and 10 ms for each GiB, under the target's lock. A
+ * host has many processes and few that matter, so there are three looks, the second one
+ * through a single descriptor for each:
  *   1. stat of all: name, parent, resident set;
- *   2. status, title, program and cgroup of the largest, and of whoever may be in one
- *      pool with them;
- *   3. smaps_rollup of the largest of these, within a budget of CPU time.
+ *   2. status, title and cgroup of the largest, and their smaps_rollup within a budget
+ *      of CPU time;
+ *   3. the same without smaps_rollup of whoever may be in one pool with them.
  * What a process was not looked at for is absent, and a gap says for how many.
  */
 #include "facts/collect_host.h"
@@ -29,7 +30,8 @@ enum { CLOSE_LOOKS = 32, STAT_MAX_BYTES = 16 << 10 };
 
 /* No single one may take longer than this, at 10 ms for each GiB. */
 #define ROLLUP_RSS_MAX_BYTES (UINT64_C(4) << 30)
-#define ROLLUP_BUDGET_NS (UINT64_C(3) * 1000 * 1000)
+/* Enough for all looks at small processes. */
+#define ROLLUP_BUDGET_NS (UINT64_C(2500) * 1000)
 
 static uint64_t resident(const struct process_facts *process)
 {
@@ -70,7 +72,7 @@ static int read_stat(struct process_reader *reader, int32_t pid, struct buffer *
 
     (void)snprintf(name, sizeof(name), "%d/stat", pid);
     buffer_reset(buffer);
-    int fd = facts_open_file(reader->root->proc_fd, name);
+    int fd = facts_open_process_file(reader->root, reader->root->proc_fd, name);
     if (fd < 0) {
         return fd;
     }
@@ -129,37 +131,49 @@ static int read_all_stats(struct process_reader *reader, const struct pid_list *
     return rc == -ENOMEM ? rc : 0;
 }
 
-/* One that ended since the first look loses its place: it has no figures at all. */
-static int look_closely(struct process_reader *reader, size_t place)
-{
-    struct process_facts *process = &reader->facts->processes[place];
-    struct process_facts closer;
-    int rc = process_read(reader, process->pid, &closer);
+struct close_looks {
+    struct process_reader *reader;
+    bool *chosen;
+    uint64_t rollup_ns; /* what is left of the time for smaps_rollup */
+    size_t rollups;     /* how many were tried */
+};
 
+/* One that ended since the first look loses its place: it has no figures at all. */
+static int look_closely(struct close_looks *looks, size_t place, bool rollup)
+{
+    struct process_facts *process = &looks->reader->facts->processes[place];
+    struct process_facts closer;
+    const bool tried = rollup && looks->rollup_ns > 0;
+    int rc = process_read_shortly(
+        looks->reader, process->pid, tried ? &looks->rollup_ns : NULL, &closer);
+
+    looks->rollups += tried;
     if (rc == 0) {
         *process = closer;
     } else if (rc == -ESRCH || rc == -ENODATA) {
+        looks->rollups -= tried;
         process->values[PROCESS_FACT_VM_RSS].state = FACT_GONE;
     }
     return rc == -ENOMEM ? rc : 0;
 }
 
-/* The second look. */
-static int read_chosen(struct process_reader *reader, size_t looks, bool *chosen)
+/* The second look at the first count, and the third. */
+static int read_chosen(struct close_looks *looks, size_t count)
 {
-    struct facts *facts = reader->facts;
+    struct facts *facts = looks->reader->facts;
     int rc = 0;
 
-    for (size_t i = 0; rc == 0 && i < facts->process_count && i < looks; i++) {
-        chosen[i] = true;
-        rc = look_closely(reader, i);
+    for (size_t i = 0; rc == 0 && i < facts->process_count && i < count; i++) {
+        looks->chosen[i] = true;
+        rc = look_closely(looks, i,
+            i < CLOSE_LOOKS && resident(&facts->processes[i]) <= ROLLUP_RSS_MAX_BYTES);
     }
     if (rc == 0) {
-        rc = host_choice_add_relatives(facts, &facts->region, chosen);
+        rc = host_choice_add_relatives(facts, &facts->region, looks->chosen);
     }
-    for (size_t i = looks; rc == 0 && i < facts->process_count; i++) {
-        if (chosen[i]) {
-            rc = look_closely(reader, i);
+    for (size_t i = count; rc == 0 && i < facts->process_count; i++) {
+        if (looks->chosen[i]) {
+            rc = look_closely(looks, i, false);
         }
     }
     return rc;
@@ -194,32 +208,26 @@ static void report_many(
     }
 }
 
-/* The third look. One gap for all processes says more than one for each. */
-static int read_rollups(struct process_reader *reader)
+static void report_far(struct facts *facts, const bool *chosen)
 {
-    const uint64_t until_ns = collection_cpu_ns() + ROLLUP_BUDGET_NS;
-    struct facts *facts = reader->facts;
-    const size_t gaps_before = facts->gap_count;
-    size_t denied = 0;
-    size_t skipped = 0;
+    size_t far = 0;
 
     for (size_t i = 0; i < facts->process_count; i++) {
-        struct process_facts *process = &facts->processes[i];
-        if (resident(process) > ROLLUP_RSS_MAX_BYTES || i >= CLOSE_LOOKS ||
-            collection_cpu_ns() > until_ns) {
-            skipped++;
-            continue;
-        }
-        int rc = process_read_rollup(reader, process);
-        if (rc == -ENOMEM) {
-            return rc;
-        }
-        denied += process->values[PROCESS_FACT_PSS].state == FACT_DENIED;
+        far += !chosen[i];
     }
-    facts->gap_count = gaps_before;
+    report_many(facts, "status", FACT_ABSENT, far);
+}
+
+/* One gap for all processes says more than one for each. tried: of those that are left. */
+static void report_rollups(struct facts *facts, size_t tried)
+{
+    size_t denied = 0;
+
+    for (size_t i = 0; i < facts->process_count; i++) {
+        denied += facts->processes[i].values[PROCESS_FACT_PSS].state == FACT_DENIED;
+    }
     report_many(facts, "smaps_rollup", FACT_DENIED, denied);
-    report_many(facts, "smaps_rollup", FACT_ABSENT, skipped);
-    return 0;
+    report_many(facts, "smaps_rollup", FACT_ABSENT, facts->process_count - tried);
 }
 
 static int read_processes(struct process_reader *reader, const struct pid_list *pids)
@@ -227,29 +235,30 @@ static int read_processes(struct process_reader *reader, const struct pid_list *
     struct facts *facts = reader->facts;
     const bool rollups = (reader->what & COLLECT_ROLLUP) != 0;
     const bool closely = (reader->what & COLLECT_CLOSELY) != 0;
-    size_t far = 0;
     int rc = read_all_stats(reader, pids);
 
     if (rc != 0) {
         return rc;
     }
-    bool *chosen = region_alloc(&facts->region, facts->process_count * sizeof(*chosen));
-    if (chosen == NULL) {
+    struct close_looks looks = {.reader = reader,
+        .chosen =
+            region_alloc(&facts->region, facts->process_count * sizeof(*looks.chosen)),
+        .rollup_ns = rollups ? ROLLUP_BUDGET_NS : 0};
+    if (looks.chosen == NULL) {
         return -ENOMEM;
     }
     sort_by_resident(facts);
-    reader->what &= COLLECT_STATUS | COLLECT_CGROUP | COLLECT_HOST;
-    rc = read_chosen(reader, closely ? facts->process_count : CLOSE_LOOKS, chosen);
+    rc = read_chosen(&looks, closely ? facts->process_count : CLOSE_LOOKS);
     if (rc != 0) {
         return rc;
     }
-    for (size_t i = 0; i < facts->process_count; i++) {
-        far += !chosen[i];
-    }
-    report_many(facts, "status", FACT_ABSENT, far);
+    report_far(facts, looks.chosen);
     drop_gone(facts);
     sort_by_resident(facts);
-    return rollups ? read_rollups(reader) : 0;
+    if (rollups) {
+        report_rollups(facts, looks.rollups);
+    }
+    return 0;
 }
 
 int collect_host(struct collection *collection, struct error *error)

@@ -325,30 +325,10 @@ static bool is_older_than_estimates(const char *release)
            (major == ESTIMATES_SINCE_MAJOR && minor < ESTIMATES_SINCE_MINOR);
 }
 
-/* Unknown when the kernel may have the option and does not tell how it was built. */
-static int read_page_counts(struct reader *reader)
-{
-    struct host_facts *host = reader->host;
-
-    if (host->kernel == NULL) {
-        return 0;
-    }
-    if (is_older_than_estimates(host->kernel)) {
-        host->page_counts_state = FACT_OK;
-        return 0;
-    }
-    int rc = kernel_config_has(reader->root, host->kernel, "CONFIG_NO_PAGE_MAPCOUNT",
-        &host->page_counts_estimated);
-    if (rc == 0) {
-        host->page_counts_state = FACT_OK;
-    }
-    return rc == -ENOMEM ? rc : 0;
-}
-
 static int read_all(struct reader *reader)
 {
     int (*const steps[])(struct reader *) = {read_kernel, read_meminfo, read_cpus,
-        read_pressure, read_boot_time, read_hypervisor, read_page_counts};
+        read_pressure, read_boot_time, read_hypervisor};
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < sizeof(steps) / sizeof(steps[0]); i++) {
@@ -375,4 +355,22 @@ int host_read(struct facts_root *root, struct region *region, struct host_facts 
     int rc = read_all(&reader);
     buffer_release(&reader.text);
     return rc;
+}
+
+/* Unknown when the kernel may have the option and does not tell how it was built. */
+int host_read_page_counts(struct facts_root *root, struct host_facts *host)
+{
+    if (host->kernel == NULL) {
+        return 0;
+    }
+    if (is_older_than_estimates(host->kernel)) {
+        host->page_counts_state = FACT_OK;
+        return 0;
+    }
+    int rc = kernel_config_has(
+        root, host->kernel, "CONFIG_NO_PAGE_MAPCOUNT", &host->page_counts_estimated);
+    if (rc == 0) {
+        host->page_counts_state = FACT_OK;
+    }
+    return rc == -ENOMEM ? rc : 0;
 }

@@ -15,6 +15,7 @@
 #include "base/number.h"
 #include "facts/cgroup.h"
 #include "facts/collect.h"
+#include "facts/collection.h"
 #include "facts/environment.h"
 #include "facts/fact_line.h"
 #include "facts/gap.h"
@@ -126,10 +127,6 @@ static int read_identity(struct process_reader *reader, struct process_folder *f
     if (rc == 0) {
         rc = process_title_read(folder, region, &process->title);
     }
-    if (rc == 0) {
-        rc = process_executable_read(
-            folder, region, &process->executable, &process->executable_deleted);
-    }
     if (rc == 0 && (process->kernel_thread || process->run_state == 'Z')) {
         rc = -ENODATA;
     }
@@ -189,6 +186,10 @@ static int read_steps(struct process_reader *reader, struct process_folder *fold
     const unsigned what = reader->what;
     int rc = read_identity(reader, folder, process);
 
+    if (rc == 0) {
+        rc = process_executable_read(folder, &reader->facts->region, &process->executable,
+            &process->executable_deleted);
+    }
     if (rc == 0 && is_close_look(reader)) {
         rc = read_source(reader, folder, "oom_score", parse_oom_score, process);
     }
@@ -250,18 +251,32 @@ int process_read(
     return rc;
 }
 
-int process_read_rollup(struct process_reader *reader, struct process_facts *process)
+/* Its failure is a state of the facts, and no gap: of many processes one is enough. */
+static int read_rollup_within(struct process_reader *reader,
+    struct process_folder *folder, uint64_t *budget_ns, struct process_facts *process)
+{
+    const size_t gaps_before = reader->facts->gap_count;
+    const uint64_t started_ns = collection_cpu_ns();
+    int rc = read_source(reader, folder, "smaps_rollup", smaps_rollup_parse, process);
+
+    *budget_ns = number_subtract(*budget_ns, collection_cpu_ns() - started_ns);
+    reader->facts->gap_count = gaps_before;
+    return rc;
+}
+
+int process_read_shortly(struct process_reader *reader, int32_t pid, uint64_t *rollup_ns,
+    struct process_facts *process)
 {
     struct process_folder folder;
 
-    int rc = process_folder_open(reader->root, process->pid, &folder);
+    *process = (struct process_facts){.pid = pid, .cgroup_index = -1};
+    int rc = process_folder_open(reader->root, pid, &folder);
     if (rc != 0) {
         return rc;
     }
-    if (folder.stat.start_time_ticks != process->start_time_ticks) {
-        rc = -ESRCH;
-    } else {
-        rc = read_source(reader, &folder, "smaps_rollup", smaps_rollup_parse, process);
+    rc = read_identity(reader, &folder, process);
+    if (rc == 0 && rollup_ns != NULL && *rollup_ns > 0) {
+        rc = read_rollup_within(reader, &folder, rollup_ns, process);
     }
     process_folder_close(&folder);
     return rc;

@@ -36,9 +36,11 @@ int process_read(
     struct process_reader *reader, int32_t pid, struct process_facts *process);
 
 /*
- * Fills in smaps_rollup of a process which was read without it, if it still is
- * the same one. 0 or -errno; a failure leaves the facts with the state that it means.
+ * Reads only what needs few and small files: stat, status, title, cgroup; and smaps_rollup while
+ * something is left of *rollup_ns, which is reduced by the processor time it took (NULL: not
+ * at all). What is denied of that is the state of its facts, and no gap. Errors as above.
  */
-int process_read_rollup(struct process_reader *reader, struct process_facts *process);
+int process_read_shortly(struct process_reader *reader, int32_t pid, uint64_t *rollup_ns,
+    struct process_facts *process);
 
 #endif

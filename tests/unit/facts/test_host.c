@@ -26,6 +26,7 @@ static void read_fixture(const char *name)
     region_init(&region, REGION_BYTES);
     fixture_open(&root, name);
     assert_int_equal(host_read(&root, &region, &host), 0);
+    assert_int_equal(host_read_page_counts(&root, &host), 0);
     facts_root_close(&root);
 }
 
@@ -104,6 +105,7 @@ static void this_machine(void **state)
     region_init(&region, REGION_BYTES);
     assert_int_equal(facts_root_open(&root, NULL, NULL), 0);
     assert_int_equal(host_read(&root, &region, &host), 0);
+    assert_int_equal(host_read_page_counts(&root, &host), 0);
     facts_root_close(&root);
     assert_int_equal(uname(&name), 0);
     assert_string_equal(host.kernel, name.release);
