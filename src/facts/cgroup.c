@@ -218,6 +218,24 @@ static int read_hybrid_pressure(
     return rc == -ENOMEM ? rc : 0;
 }
 
+/*
+ * In version 1 processors may have a hierarchy of their own, with other paths: that of the process
+ * which is read first counts for the cgroup.
+ */
+static int find_quota(struct cgroup_reader *reader, const struct cgroup_lines *lines,
+    struct region *region, struct cgroup_facts *cgroup)
+{
+    if (lines->processors != NULL) {
+        return cgroup_quota_find(
+            reader, CGROUP_PROCESSORS, lines->processors, region, cgroup);
+    }
+    const char *path =
+        cgroup->version == CGROUP_VERSION_2 ? cgroup->path : lines->unified;
+    return path == NULL
+               ? 0
+               : cgroup_quota_find(reader, CGROUP_VERSION_2, path, region, cgroup);
+}
+
 static int read_cgroup(struct cgroup_reader *reader, const struct cgroup_lines *lines,
     struct region *region, struct cgroup_facts *cgroup)
 {
@@ -235,7 +253,7 @@ static int read_cgroup(struct cgroup_reader *reader, const struct cgroup_lines *
         rc = read_charges(reader, region, cgroup);
     }
     if (rc == 0) {
-        rc = cgroup_quota_find(reader, region, cgroup);
+        rc = find_quota(reader, lines, region, cgroup);
     }
     return rc == 0 ? read_hybrid_pressure(reader, lines->unified, cgroup) : rc;
 }
@@ -339,6 +357,11 @@ int cgroup_read_path(
     if (path[0] != '/' || reader->version == 0) {
         return -EINVAL;
     }
-    *(reader->version == CGROUP_VERSION_1 ? &lines.memory : &lines.unified) = copy;
+    if (reader->version == CGROUP_VERSION_1) {
+        lines.memory = copy;
+        lines.processors = copy; /* as all who manage cgroups make it */
+    } else {
+        lines.unified = copy;
+    }
     return add_cgroup(reader, &lines, -1, facts, index);
 }

@@ -18,7 +18,7 @@
 #include "facts/cgroup_path.h"
 #include "facts/cgroup_values.h"
 
-enum { CPU_MAX_BYTES = 128 };
+enum { QUOTA_MAX_BYTES = 128 };
 
 static int keep_path(struct region *region, const char *path, char **place)
 {
@@ -118,56 +118,79 @@ static int climb(struct cgroup_reader *reader, struct region *region, char *path
     return rc;
 }
 
-/* "150000 100000": so much time in so much, in microseconds; "max 100000": no quota. */
-static void take_quota(const char *text, struct cgroup_facts *cgroup)
+static void take_quota(uint64_t quota_us, uint64_t period_us, struct cgroup_facts *cgroup)
 {
     enum { SECOND_US = 1000000 };
     struct fact *least = &cgroup->values[CGROUP_FACT_CPU_QUOTA];
-    uint64_t quota;
-    uint64_t period;
 
-    if (number_read(&text, 10, &quota) != 0 || *text++ != ' ' ||
-        number_read(&text, 10, &period) != 0 || period == 0 ||
-        quota > UINT64_MAX / SECOND_US) {
+    if (period_us == 0 || quota_us > UINT64_MAX / SECOND_US) {
         return;
     }
-    quota = quota * SECOND_US / period;
+    const uint64_t quota = quota_us * SECOND_US / period_us;
     if (least->state != FACT_OK || quota < least->value) {
         *least = (struct fact){.value = quota, .state = FACT_OK};
     }
 }
 
+/* A number at the start of the file; "max" and -1, which mean no quota, are none. -EINVAL then. */
+static int read_number(struct cgroup_reader *reader, int fd, const char *file,
+    const char **rest, uint64_t *value)
+{
+    int rc = facts_read_file(reader->root, fd, file, QUOTA_MAX_BYTES, &reader->scratch);
+
+    *rest = buffer_text(&reader->scratch);
+    return rc == 0 ? number_read(rest, 10, value) : rc;
+}
+
+/*
+ * Both in microseconds, in version 2 on one line: "150000 100000", so much time in so much.
+ * -EINVAL: no quota.
+ */
+static int read_quota(struct cgroup_reader *reader, int fd,
+    enum cgroup_hierarchy hierarchy, uint64_t *quota, uint64_t *period)
+{
+    const bool together = hierarchy == CGROUP_VERSION_2;
+    const char *rest;
+    int rc =
+        read_number(reader, fd, together ? "cpu.max" : "cpu.cfs_quota_us", &rest, quota);
+
+    if (rc != 0) {
+        return rc;
+    }
+    if (together) {
+        return *rest++ == ' ' ? number_read(&rest, 10, period) : -EINVAL;
+    }
+    return read_number(reader, fd, "cpu.cfs_period_us", &rest, period);
+}
+
 /* The quota of any of them holds the cgroup at path, which is changed, back. */
-static int climb_for_quota(
-    struct cgroup_reader *reader, char *path, struct cgroup_facts *cgroup)
+static int climb_for_quota(struct cgroup_reader *reader, enum cgroup_hierarchy hierarchy,
+    char *path, struct cgroup_facts *cgroup)
 {
     int rc;
 
     do {
-        const int fd = cgroup_open_version(reader, CGROUP_VERSION_2, path);
+        uint64_t quota;
+        uint64_t period;
+        const int fd = cgroup_open_version(reader, hierarchy, path);
         if (fd < 0) {
             return fd == -ENOMEM ? fd : 0;
         }
-        rc =
-            facts_read_file(reader->root, fd, "cpu.max", CPU_MAX_BYTES, &reader->scratch);
+        rc = read_quota(reader, fd, hierarchy, &quota, &period);
         close(fd);
         if (rc == 0) {
-            take_quota(buffer_text(&reader->scratch), cgroup);
+            take_quota(quota, period, cgroup);
         }
     } while (rc != -ENOMEM && cgroup_path_to_parent(path));
     return rc == -ENOMEM ? rc : 0;
 }
 
-int cgroup_quota_find(
-    struct cgroup_reader *reader, struct region *region, struct cgroup_facts *cgroup)
+int cgroup_quota_find(struct cgroup_reader *reader, enum cgroup_hierarchy hierarchy,
+    const char *path, struct region *region, struct cgroup_facts *cgroup)
 {
-    char *path;
+    char *copy = region_copy_text(region, path);
 
-    if (cgroup->version != CGROUP_VERSION_2) {
-        return 0;
-    }
-    path = region_copy_text(region, cgroup->path);
-    return path == NULL ? -ENOMEM : climb_for_quota(reader, path, cgroup);
+    return copy == NULL ? -ENOMEM : climb_for_quota(reader, hierarchy, copy, cgroup);
 }
 
 int cgroup_limits_find(struct cgroup_reader *reader, int charged_fd,

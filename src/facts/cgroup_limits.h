@@ -15,10 +15,10 @@ int cgroup_limits_find(struct cgroup_reader *reader, int charged_fd,
     struct region *region, struct cgroup_facts *cgroup);
 
 /*
- * Climbs from cgroup->path in the same way and fills cpu_quota; version 2 only, since in version 1
- * processors have a hierarchy of their own. 0 or -ENOMEM.
+ * Climbs from path in the hierarchy that has the processors, which is CGROUP_VERSION_2 or
+ * CGROUP_PROCESSORS, and fills cpu_quota. region holds a copy of the path. 0 or -ENOMEM.
  */
-int cgroup_quota_find(
-    struct cgroup_reader *reader, struct region *region, struct cgroup_facts *cgroup);
+int cgroup_quota_find(struct cgroup_reader *reader, enum cgroup_hierarchy hierarchy,
+    const char *path, struct region *region, struct cgroup_facts *cgroup);
 
 #endif

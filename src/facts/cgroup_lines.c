@@ -12,16 +12,13 @@
 
 #include "base/slice.h"
 
-/* Where the path of a line belongs; NULL for a hierarchy that does not matter. */
-static char **place_of(struct slice controllers, struct cgroup_lines *lines)
+static int keep_path(struct region *region, bool wanted, struct slice path, char **place)
 {
-    if (controllers.bytes == 0) {
-        return &lines->unified;
+    if (!wanted || *place != NULL) {
+        return 0;
     }
-    if (slice_is(controllers, "name=systemd")) {
-        return &lines->systemd;
-    }
-    return slice_list_has(controllers, ',', "memory") ? &lines->memory : NULL;
+    *place = region_copy(region, path.text, path.bytes);
+    return *place == NULL ? -ENOMEM : 0;
 }
 
 static int parse_line(
@@ -34,12 +31,20 @@ static int parse_line(
         !slice_starts_with(path, "/")) {
         return 0;
     }
-    char **place = place_of(controllers, lines);
-    if (place == NULL || *place != NULL) {
-        return 0;
+    const struct {
+        bool wanted;
+        char **place;
+    } places[] = {
+        {controllers.bytes == 0, &lines->unified},
+        {slice_is(controllers, "name=systemd"), &lines->systemd},
+        {slice_list_has(controllers, ',', "memory"), &lines->memory},
+        {slice_list_has(controllers, ',', "cpu"), &lines->processors},
+    };
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < sizeof(places) / sizeof(places[0]); i++) {
+        rc = keep_path(region, places[i].wanted, path, places[i].place);
     }
-    *place = region_copy(region, path.text, path.bytes);
-    return *place == NULL ? -ENOMEM : 0;
+    return rc;
 }
 
 int cgroup_lines_parse(

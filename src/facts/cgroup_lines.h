@@ -6,9 +6,10 @@
 
 /* The lines of /proc/PID/cgroup that matter; a path is NULL when its line is missing. */
 struct cgroup_lines {
-    char *memory;  /* version 1, the hierarchy with the memory controller */
-    char *systemd; /* version 1, name=systemd */
-    char *unified; /* version 2 */
+    char *memory;     /* version 1, the hierarchy with the memory controller */
+    char *processors; /* version 1, the one with the cpu controller, perhaps the same */
+    char *systemd;    /* version 1, name=systemd */
+    char *unified;    /* version 2 */
 };
 
 /*

@@ -44,8 +44,9 @@ int cgroup_reader_init(
     }
     rc = mountinfo_parse(buffer_text(&reader->scratch), region, &reader->mounts);
     for (size_t i = 0; rc == 0 && i < reader->mounts.count; i++) {
-        if (reader->version != CGROUP_VERSION_1) {
-            reader->version = reader->mounts.items[i].version;
+        const uint32_t version = reader->mounts.items[i].version;
+        if (reader->version != CGROUP_VERSION_1 && version != CGROUP_PROCESSORS) {
+            reader->version = version;
         }
     }
     return rc;

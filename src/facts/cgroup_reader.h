@@ -10,8 +10,6 @@
 #include "facts/mountinfo.h"
 #include "facts/root.h"
 
-enum { CGROUP_VERSION_1 = 1, CGROUP_VERSION_2 = 2 };
-
 struct cgroup_reader {
     struct facts_root *root;
     struct cgroup_mounts mounts;
@@ -36,7 +34,7 @@ void cgroup_reader_release(struct cgroup_reader *reader);
  */
 int cgroup_open(const struct cgroup_reader *reader, const char *path);
 
-/* The same in the hierarchy of that version, which need not bill memory. */
+/* The same in that hierarchy (enum cgroup_hierarchy), which need not bill memory. */
 int cgroup_open_version(
     const struct cgroup_reader *reader, uint32_t version, const char *path);
 

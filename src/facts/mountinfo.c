@@ -51,15 +51,15 @@ bool mountinfo_next(struct slice *rest, struct mountinfo_line *line)
     return false;
 }
 
-/* 1 or 2 when the line is a hierarchy that can bill memory, else 0. */
-static uint32_t memory_version(const struct mountinfo_line *line)
+static bool is_hierarchy(
+    const struct mountinfo_line *line, enum cgroup_hierarchy hierarchy)
 {
-    if (slice_is(line->type, "cgroup2")) {
-        return 2;
+    if (hierarchy == CGROUP_VERSION_2) {
+        return slice_is(line->type, "cgroup2");
     }
-    return slice_is(line->type, "cgroup") && slice_list_has(line->options, ',', "memory")
-               ? 1
-               : 0;
+    return slice_is(line->type, "cgroup") &&
+           slice_list_has(
+               line->options, ',', hierarchy == CGROUP_PROCESSORS ? "cpu" : "memory");
 }
 
 static int octal(const char *text)
@@ -123,15 +123,20 @@ static int add_mount(struct region *region, struct cgroup_mounts *mounts,
 
 int mountinfo_parse(const char *text, struct region *region, struct cgroup_mounts *mounts)
 {
+    static const enum cgroup_hierarchy hierarchies[] = {
+        CGROUP_VERSION_1, CGROUP_VERSION_2, CGROUP_PROCESSORS};
     struct slice rest = {text, strlen(text)};
     struct mountinfo_line line;
 
     *mounts = (struct cgroup_mounts){0};
     while (mountinfo_next(&rest, &line)) {
-        uint32_t version = memory_version(&line);
-        int rc = version == 0 ? 0 : add_mount(region, mounts, version, &line);
-        if (rc != 0) {
-            return rc;
+        for (size_t i = 0; i < sizeof(hierarchies) / sizeof(hierarchies[0]); i++) {
+            int rc = is_hierarchy(&line, hierarchies[i])
+                         ? add_mount(region, mounts, hierarchies[i], &line)
+                         : 0;
+            if (rc != 0) {
+                return rc;
+            }
         }
     }
     return 0;

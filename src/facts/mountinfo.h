@@ -1,4 +1,4 @@
-/* mountinfo.h - mounts, and where the cgroup hierarchies that bill memory are mounted. */
+/* mountinfo.h - mounts, and where the cgroup hierarchies that matter are mounted. */
 #ifndef STRATA_FACTS_MOUNTINFO_H
 #define STRATA_FACTS_MOUNTINFO_H
 
@@ -22,9 +22,16 @@ struct mountinfo_line {
 /* Cuts lines off rest up to the next that is well formed. False when there is none. */
 bool mountinfo_next(struct slice *rest, struct mountinfo_line *line);
 
+/* Version 1 has a hierarchy for each controller, or for some of them together. */
+enum cgroup_hierarchy {
+    CGROUP_VERSION_1 = 1, /* the one with memory */
+    CGROUP_VERSION_2 = 2,
+    CGROUP_PROCESSORS = 3, /* the one of version 1 with processors */
+};
+
 /* One mount of a cgroup hierarchy; the same hierarchy may be mounted several times. */
 struct cgroup_mount {
-    uint32_t version; /* 1: the memory hierarchy of version 1; 2: the unified one */
+    uint32_t version; /* enum cgroup_hierarchy */
     char *root;       /* the cgroup that is visible at point: "/", or a container's own */
     char *point;      /* mount point, unescaped */
 };
@@ -35,9 +42,10 @@ struct cgroup_mounts {
 };
 
 /*
- * Collects the mounts of type cgroup2, and those of type cgroup with the memory
- * controller, from the text of /proc/PID/mountinfo (proc_pid_mountinfo(5)). Lines
- * that do not fit are skipped; at most MOUNTINFO_MAX_MOUNTS are kept. 0 or -ENOMEM.
+ * Collects the mounts of type cgroup2, and those of type cgroup with the memory or the cpu
+ * controller (one with both is there as either), from the text of /proc/PID/mountinfo
+ * (proc_pid_mountinfo(5)). Lines that do not fit are skipped; at most
+ * MOUNTINFO_MAX_MOUNTS are kept. 0 or -ENOMEM.
  */
 int mountinfo_parse(
     const char *text, struct region *region, struct cgroup_mounts *mounts);

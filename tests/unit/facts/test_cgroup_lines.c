@@ -24,7 +24,23 @@ static void each_hierarchy_has_its_place(void **state)
     assert_int_equal(cgroup_lines_parse(text, &region, &lines), 0);
     assert_string_equal(lines.memory, "/m:with:colons");
     assert_string_equal(lines.systemd, "/system.slice/a.service");
+    assert_string_equal(lines.processors, "/c");
     assert_string_equal(lines.unified, "/u");
+    region_release(&region);
+}
+
+static void one_hierarchy_may_have_memory_and_processors(void **state)
+{
+    struct cgroup_lines lines;
+    struct region region;
+
+    (void)state;
+    region_init(&region, REGION_BYTES);
+    assert_int_equal(cgroup_lines_parse("3:cpuset:/s\n2:cpu,memory:/both\n1:cpuacct:/a\n",
+                         &region, &lines),
+        0);
+    assert_string_equal(lines.memory, "/both");
+    assert_string_equal(lines.processors, "/both");
     region_release(&region);
 }
 
@@ -50,6 +66,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_hierarchy_has_its_place),
+        cmocka_unit_test(one_hierarchy_may_have_memory_and_processors),
         cmocka_unit_test(lines_that_do_not_fit_are_skipped),
     };
 

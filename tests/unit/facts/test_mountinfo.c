@@ -52,17 +52,28 @@ static void expect_folder(uint32_t version, const char *path, const char *expect
     "3 2 0:3 " ROOT " " POINT " rw shared:1 - cgroup cgroup rw,memory\n"
 #define V2(ROOT, POINT) "4 2 0:4 " ROOT " " POINT " rw - cgroup2 none rw,nsdelegate\n"
 
-static void only_hierarchies_that_bill_memory_are_kept(void **state)
+static void only_hierarchies_that_matter_are_kept(void **state)
 {
     (void)state;
     parse("1 0 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n"
-          "2 1 0:2 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n"
+          "2 1 0:2 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset,cpuacct\n"
           "2 1 0:2 / /a rw - cgroup cgroup rw,memory_like,not_memory\n" V1("/", "/m")
               V2("/", "/u"));
     assert_int_equal(mounts.count, 2);
     assert_int_equal(mounts.items[0].version, 1);
     assert_string_equal(mounts.items[0].point, "/m");
     assert_int_equal(mounts.items[1].version, 2);
+}
+
+static void processors_have_a_hierarchy_of_their_own_or_share_one(void **state)
+{
+    (void)state;
+    parse(V1("/", "/m") "2 1 0:2 / /c rw - cgroup cgroup rw,cpu,cpuacct\n");
+    expect_folder(CGROUP_VERSION_1, "/x", "/m/x");
+    expect_folder(CGROUP_PROCESSORS, "/x", "/c/x");
+    parse("2 1 0:2 / /both rw - cgroup cgroup rw,cpu,memory\n");
+    expect_folder(CGROUP_VERSION_1, "/x", "/both/x");
+    expect_folder(CGROUP_PROCESSORS, "/x", "/both/x");
 }
 
 static void optional_fields_may_be_none_or_many(void **state)
@@ -167,7 +178,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(
-            only_hierarchies_that_bill_memory_are_kept, set_up, tear_down),
+            only_hierarchies_that_matter_are_kept, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            processors_have_a_hierarchy_of_their_own_or_share_one, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             optional_fields_may_be_none_or_many, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
