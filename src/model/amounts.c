@@ -112,6 +112,7 @@ int layer_missing(struct layer *layer, enum fact_state state, const char *source
     layer->state = state;
     layer->bytes = 0;
     layer->plus_minus_bytes = 0;
+    layer->bound = BOUND_NONE;
     layer->parts = NULL;
     layer->part_count = 0;
     layer->source = source;

@@ -147,6 +147,7 @@ static int set_resident_by_share(
         resident);
     resident->plus_minus_bytes =
         fact_is_known(unique) && !frames ? share - unique->value : 0;
+    resident->bound = fact_is_known(unique) ? BOUND_NONE : BOUND_AT_LEAST;
     return error;
 }
 
@@ -166,8 +167,12 @@ static int set_resident_by_totals(
         return missing_like_member(snapshot, resident);
     }
     if (sums->known[LAYER_PSS] >= sums->known[LAYER_RESIDENT]) {
+        resident->bound = BOUND_AT_LEAST;
         return set_frames(
             &share, "sum of Pss: each shared page divided by its users", "", resident);
+    }
+    if (sums->known[LAYER_RESIDENT] == snapshot->member_count) {
+        resident->bound = BOUND_AT_MOST;
     }
     return set_frames(&sum,
         over_members(region, "sum of Rss (counts a shared page once for each)",

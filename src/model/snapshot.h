@@ -38,6 +38,13 @@ struct part {
     bool estimate; /* by exclusion or proportion, not by recognising content */
 };
 
+/* What the bytes of a layer are to the true number, where one can tell. */
+enum layer_bound {
+    BOUND_NONE,
+    BOUND_AT_MOST,  /* the truth may be less: shared pages were counted for each user */
+    BOUND_AT_LEAST, /* it may be more: shared pages were counted by a share of them */
+};
+
 /*
  * bytes is signed since the residual may be negative (parts overlap, or facts moved
  * while they were read). Only FACT_OK and FACT_STALE carry bytes.
@@ -47,6 +54,7 @@ struct layer {
     enum fact_state state;
     int64_t bytes;
     uint64_t plus_minus_bytes;
+    enum layer_bound bound;
     const char *source; /* which facts it was computed from; or why it is missing */
     struct part *parts; /* largest first */
     size_t part_count;

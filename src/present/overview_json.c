@@ -29,6 +29,9 @@ static void write_findings(struct json_writer *json, const struct finding_list *
 static const char *const bill_names[] = {
     [BILL_OWN] = "own", [BILL_SHARED] = "shared", [BILL_HOST] = "host"};
 
+static const char *const bound_names[] = {
+    [BOUND_AT_MOST] = "at_most", [BOUND_AT_LEAST] = "at_least"};
+
 static void write_row(
     struct json_writer *json, const struct overview *overview, size_t index)
 {
@@ -55,6 +58,7 @@ static void write_row(
     }
     json_array_end(json);
     json_numbers(json, numbers, sizeof(numbers) / sizeof(numbers[0]));
+    json_optional_text(json, "resident_bound", bound_names[layers[LAYER_RESIDENT].bound]);
     json_text(json, "charged_bill", bill_names[overview_bill_of(overview, index)]);
     write_findings(json, &row->list);
     json_object_end(json);

@@ -96,6 +96,19 @@ uint64_t overview_cell(const struct overview_line *line, int column, bool *known
     return *known ? bytes : 0;
 }
 
+const char *overview_bound_sign(const struct page *page, enum layer_bound bound)
+{
+    switch (bound) {
+    case BOUND_AT_MOST:
+        return page->style->utf8 ? "\u2264" : "<=";
+    case BOUND_AT_LEAST:
+        return page->style->utf8 ? "\u2265" : ">=";
+    case BOUND_NONE:
+    default:
+        return "";
+    }
+}
+
 /* ---- the grid */
 
 static bool any_number(const struct overview_line *lines, size_t count, int column)
@@ -242,14 +255,19 @@ static void first_finding(
 static void cell(struct page *page, const struct overview_line *line, int column, int end)
 {
     const bool charged = columns[column].layer == LAYER_CHARGED;
+    const struct layer *layer = &line->layers[columns[column].layer];
+    char text[NOTE_BYTES];
     bool known;
     const uint64_t bytes = overview_cell(line, column, &known);
 
     if (charged && line->bill == BILL_SHARED) {
         page_right(page, INK_DIM, "shared", end);
     } else if (known) {
+        (void)snprintf(text, sizeof(text), "%s%s",
+            overview_bound_sign(page, layer->bound),
+            quantity_mib(bytes, page->style->exact_bytes).text);
         page_right(page, columns[column].layer == LAYER_RESIDENT ? INK_STRONG : INK_PLAIN,
-            quantity_mib(bytes, page->style->exact_bytes).text, end);
+            text, end);
     } else {
         page_right(page, INK_PLAIN, "-", end);
     }

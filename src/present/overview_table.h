@@ -41,6 +41,9 @@ const char *overview_column_title(int column);
 /* The number of a cell, as it is shown; *known false: it has none. */
 uint64_t overview_cell(const struct overview_line *line, int column, bool *known);
 
+/* What stands before such a number in its cell: "≤", "≥", or the same in ASCII; "" before most. */
+const char *overview_bound_sign(const struct page *page, enum layer_bound bound);
+
 enum overview_column_state {
     COLUMN_EMPTY, /* no line has a number for it */
     COLUMN_SHOWN,

@@ -6,12 +6,13 @@
  */
 #include "present/overview_text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "present/gap_text.h"
 #include "present/overview_table.h"
 
-enum { SHOWN_ROWS = 20 };
+enum { SHOWN_ROWS = 20, NOTE_BYTES = 160 };
 
 /* "held, retained: reason" for the columns in that state; nothing when there are none. */
 static void left_out_line(struct page *page, const struct overview_grid *grid,
@@ -37,22 +38,25 @@ static void left_out_line(struct page *page, const struct overview_grid *grid,
 }
 
 /*
- * Without the Pss of each member a pool's resident is the sum of Rss: larger than what
- * explain shows, which counts a shared page once.
+ * What the sign before a pool's resident says. explain reads the frames of its processes
+ * and counts each once; the overview has sums over the processes only.
  */
-static bool any_sum_of_rss(const struct overview_line *lines, size_t shown)
+static void bound_line(struct page *page, const struct overview_line *lines, size_t shown,
+    enum layer_bound bound, const char *meaning)
 {
     for (size_t i = 0; i < shown; i++) {
-        bool resident_known;
-        bool pss_known;
+        const struct layer *resident = &lines[i].layers[LAYER_RESIDENT];
+        bool known;
 
-        (void)layer_bytes(&lines[i].layers[LAYER_RESIDENT], &resident_known);
-        (void)layer_bytes(&lines[i].layers[LAYER_PSS], &pss_known);
-        if (lines[i].processes > 1 && resident_known && !pss_known) {
-            return true;
+        (void)layer_bytes(resident, &known);
+        if (known && resident->bound == bound) {
+            char text[NOTE_BYTES];
+            (void)snprintf(text, sizeof(text), "%s resident of several processes: %s",
+                overview_bound_sign(page, bound), meaning);
+            page_paragraph(page, INK_DIM, text, 0);
+            return;
         }
     }
-    return false;
 }
 
 static bool any_shared_bill(const struct overview_line *lines, size_t shown)
@@ -81,12 +85,10 @@ static void notes(struct page *page, const struct facts *host,
 {
     left_out_line(page, grid, COLUMN_EMPTY, "not read here, see strata explain NAME");
     left_out_line(page, grid, COLUMN_NO_ROOM, "no room, see --width or strata --json");
-    if (any_sum_of_rss(lines, shown)) {
-        page_paragraph(page, INK_DIM,
-            "resident of several processes without pss: the sum of their Rss, shared "
-            "pages counted for each",
-            0);
-    }
+    bound_line(page, lines, shown, BOUND_AT_MOST,
+        "the sum of their Rss, shared pages counted for each; explain counts them once");
+    bound_line(page, lines, shown, BOUND_AT_LEAST,
+        "the sum of their Pss, without what others have of shared pages; explain has it");
     if (any_shared_bill(lines, shown)) {
         page_paragraph(page, INK_DIM,
             "charged is of a cgroup: its largest row has it, others of it say shared", 0);

@@ -66,6 +66,8 @@ static void add_process(const struct host *host, int pid, int parent, const char
     write_file(host, pid, "status", text);
     (void)snprintf(text, sizeof(text), "0::%s\n", cgroup);
     write_file(host, pid, "cgroup", text);
+    write_file(
+        host, pid, "smaps_rollup", "0-f ---p 0 0 0 [rollup]\nRss: 8 kB\nPss: 4 kB\n");
 }
 
 static int make_host(void **state)
@@ -100,7 +102,8 @@ static int make_host(void **state)
 
 static void remove_process(const struct host *host, int pid)
 {
-    static const char *const files[] = {"/stat", "/status", "/cgroup", ""};
+    static const char *const files[] = {
+        "/stat", "/status", "/cgroup", "/smaps_rollup", ""};
     char name[PATH_BYTES];
 
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
@@ -202,6 +205,31 @@ static void what_was_not_looked_at_is_said_once(void **state)
     region_release(&facts.region);
 }
 
+/* How many fit into the time for it is not for a test to say; who is left out is. */
+static void pss_is_of_the_largest_and_the_others_are_counted(void **state)
+{
+    struct facts facts;
+    size_t known = 0;
+    size_t others = 0;
+
+    read_host(*state, &facts);
+    for (size_t i = 0; i < facts.process_count; i++) {
+        if (facts.processes[i].values[PROCESS_FACT_PSS].state == FACT_OK) {
+            assert_int_equal(known, i);
+            known++;
+        }
+    }
+    for (size_t i = 0; i < facts.gap_count; i++) {
+        if (strcmp(facts.gaps[i].fact, "smaps_rollup") == 0) {
+            assert_memory_equal(facts.gaps[i].why, "of ", strlen("of "));
+            others = strtoul(facts.gaps[i].why + strlen("of "), NULL, 10);
+        }
+    }
+    assert_in_range(known, 1, SOLOS);
+    assert_int_equal(known + others, facts.process_count);
+    region_release(&facts.region);
+}
+
 static void all_are_known_closely_when_asked_for(void **state)
 {
     struct facts facts;
@@ -220,6 +248,7 @@ int main(void)
         cmocka_unit_test(all_are_there_with_their_resident_set),
         cmocka_unit_test(pools_with_a_large_member_are_known_as_a_whole),
         cmocka_unit_test(what_was_not_looked_at_is_said_once),
+        cmocka_unit_test(pss_is_of_the_largest_and_the_others_are_counted),
         cmocka_unit_test(all_are_known_closely_when_asked_for),
     };
 

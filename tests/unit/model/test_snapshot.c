@@ -239,6 +239,7 @@ static void a_group_never_counts_a_page_twice(void **state)
     assert_int_equal(
         layer_part_bytes(&snapshot.layers[LAYER_RESIDENT], "shm-anonymous"), 46000 * KIB);
     assert_layer(snapshot, LAYER_PSS, 65000 * KIB);
+    assert_int_equal(snapshot.layers[LAYER_RESIDENT].bound, BOUND_AT_LEAST);
     assert_missing(snapshot, LAYER_UNIQUE, FACT_ABSENT, "frames");
     snapshot_release(&snapshot);
 
@@ -246,6 +247,7 @@ static void a_group_never_counts_a_page_twice(void **state)
     facts->exclusive_bytes = fact_ok(64000 * KIB);
     snapshot = built(facts);
     assert_layer(snapshot, LAYER_RESIDENT, 70000 * KIB);
+    assert_int_equal(snapshot.layers[LAYER_RESIDENT].bound, BOUND_NONE);
     assert_int_equal(
         layer_part_bytes(&snapshot.layers[LAYER_RESIDENT], "shared-outside"), 5000 * KIB);
     assert_layer(snapshot, LAYER_EXCLUSIVE, 64000 * KIB);
@@ -266,7 +268,21 @@ static void a_sum_of_rss_says_that_it_is_one(void **state)
     snapshot = built(facts);
     assert_layer(snapshot, LAYER_RESIDENT, 23 * MIB);
     assert_int_equal(snapshot.layers[LAYER_RESIDENT].plus_minus_bytes, 11 * MIB);
+    assert_int_equal(snapshot.layers[LAYER_RESIDENT].bound, BOUND_AT_MOST);
     assert_non_null(strstr(snapshot.layers[LAYER_RESIDENT].source, "sum of Rss"));
+    snapshot_release(&snapshot);
+
+    for (size_t i = 0; i < facts->process_count; i++) {
+        facts->processes[i].values[PROCESS_FACT_PSS] = fact_ok(MIB);
+    }
+    snapshot = built(facts);
+    assert_layer(snapshot, LAYER_RESIDENT, 2 * MIB);
+    assert_int_equal(snapshot.layers[LAYER_RESIDENT].bound, BOUND_AT_LEAST);
+    snapshot_release(&snapshot);
+
+    facts->process_count = 1;
+    snapshot = built(facts);
+    assert_int_equal(snapshot.layers[LAYER_RESIDENT].bound, BOUND_NONE);
     snapshot_release(&snapshot);
 }
 

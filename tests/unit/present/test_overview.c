@@ -118,23 +118,43 @@ static void counts_rows_that_do_not_fit(void **state)
     buffer_release(&buffer);
 }
 
-/* The pool's resident was larger than what explain showed, and nothing said why. */
-static void r_a_sum_of_rss_is_told(void **state)
+/* Which row is the pool, in the order of the overview. */
+enum { POOL_ROW = 1 };
+
+static void assert_told(const struct present_style *style, const char *text, bool told)
 {
-    static const char note[] = "without pss: the sum of their Rss";
-    struct present_style style = {.utf8 = true, .width = 100};
+    struct buffer buffer;
+
+    buffer_init(&buffer);
+    present_overview_text(&overview, style, &buffer);
+    assert_int_equal(strstr(buffer_text(&buffer), text) != NULL, told);
+    buffer_release(&buffer);
+}
+
+/* The pool's resident was another number than what explain showed, and its cell did not say so. */
+static void r_a_sum_over_processes_is_told_in_its_cell(void **state)
+{
+    const struct present_style style = {.utf8 = true, .width = 100};
+    const struct present_style ascii = {.width = 100};
+    struct layer *resident = &rows[POOL_ROW].snapshot.layers[LAYER_RESIDENT];
     struct buffer buffer;
 
     (void)state;
+    resident->bound = BOUND_NONE;
+    assert_told(&style, "sum of their", false);
+    assert_told(&style, " 165.0 ", true);
+    resident->bound = BOUND_AT_MOST;
+    assert_told(&style, " \u2264165.0 ", true);
+    assert_told(&ascii, " <=165.0 ", true);
+    assert_told(
+        &style, "\u2264 resident of several processes: the sum of their Rss", true);
+    resident->bound = BOUND_AT_LEAST;
+    assert_told(&style, " \u2265165.0 ", true);
+    assert_told(&ascii, ">= resident of several processes: the sum of their Pss", true);
+
     buffer_init(&buffer);
-    present_overview_text(&overview, &style, &buffer);
-    assert_null(strstr(buffer_text(&buffer), note));
-    buffer_reset(&buffer);
-    for (size_t i = 0; i < 4; i++) {
-        rows[i].snapshot.layers[LAYER_PSS].state = FACT_ABSENT;
-    }
-    present_overview_text(&overview, &style, &buffer);
-    assert_non_null(strstr(buffer_text(&buffer), note));
+    present_overview_json(&overview, &buffer);
+    assert_non_null(strstr(buffer_text(&buffer), "\"resident_bound\": \"at_least\""));
     buffer_release(&buffer);
 }
 
@@ -214,7 +234,7 @@ int main(void)
         cmocka_unit_test_setup(leaves_out_columns_without_a_number, setup),
         cmocka_unit_test_setup(gives_up_columns_for_the_width, setup),
         cmocka_unit_test_setup(counts_rows_that_do_not_fit, setup),
-        cmocka_unit_test_setup(r_a_sum_of_rss_is_told, setup),
+        cmocka_unit_test_setup(r_a_sum_over_processes_is_told_in_its_cell, setup),
         cmocka_unit_test_setup(r_a_bill_stands_once, setup),
         cmocka_unit_test_setup(r_a_choice_is_a_note, setup),
         cmocka_unit_test_setup(writes_every_row_as_json, setup),
