@@ -67,7 +67,7 @@ void write_findings(FILE *out)
         "# Findings\n\nWhat each finding of `strata explain` means, when it speaks "
         "and what "
         "it proposes; the same as\n`strata rules ID`.\n");
-    fprintf(out, generated, "src/findings/rules.c");
+    fprintf(out, generated, "src/findings/rules/");
     for (const struct rule *rule = rule_table; rule->id != NULL; rule++) {
         write_rule(out, rule);
     }
