@@ -5,6 +5,7 @@
 #include "central_figures.h"
 
 #include "central_lists.h"
+#include "mixed_figures.h"
 #include "os.h"
 #include "region.h"
 #include "unitmap.h"

@@ -9,21 +9,19 @@
 #include <stdint.h>
 
 #include "blockclass.h"
+#include "granules.h"
 #include "unitmap.h"
 
-#define STRATA__GRANULE_BYTES ((size_t)16)
-#define STRATA__GRANULES (STRATA__UNIT_BYTES / STRATA__GRANULE_BYTES)
 /* No two blocks of these classes start in the same cell. */
 #define STRATA__CELL_BYTES ((size_t)64)
 #define STRATA__CELLS (STRATA__UNIT_BYTES / STRATA__CELL_BYTES)
-#define STRATA__MIXED_WORDS (STRATA__GRANULES / 64)
 
 /* The descriptor of a unit. */
 struct strata__mixed {
     /* For each cell where a block that is handed out starts: its class, from 1 on, times
      * four, and in which granule of the cell it starts. Else 0. */
     uint8_t cells[STRATA__CELLS];
-    uint64_t free_bits[STRATA__MIXED_WORDS];         /* by granule */
+    uint64_t free_bits[STRATA__GRANULE_WORDS];       /* by granule */
     struct strata__mixed *next, *previous;           /* of the same bin */
     struct strata__mixed *next_unit, *previous_unit; /* of all */
     char *start;
@@ -60,7 +58,8 @@ static inline unsigned strata__mixed_class(uint64_t entry, const void *block)
 }
 
 /* As central_refill. `alignment` is a power of two, and not more than STRATA__BLOCK_MAX
- * together with a block; above 16 only one block may be wanted. Takes new units only if it `may_grow`. */
+ * together with a block; above 16 only one block may be wanted. Takes new units only if it
+ * `may_grow`. */
 size_t strata__mixed_refill(
     unsigned class, void **blocks, size_t wanted, size_t alignment, int may_grow);
 /* Makes a mixed unit of a slab: a free bit for each block of the class, and the pages that
@@ -73,10 +72,7 @@ void strata__mixed_flush(unsigned class, void *const *blocks, size_t count);
 size_t strata__mixed_sweep(int now);
 /* Blocks of any class that are outside: in use, or kept by a CPU. No lock. */
 size_t strata__mixed_out_blocks(unsigned class);
-/* Writes the figures to the region; whatever changes them does it itself. */
-void strata__mixed_publish(void);
 void strata__mixed_get_stats(struct strata__mixed_stats *stats);
-void strata__mixed_check(void);
 
 /* For fork; between the classes and the unit heap. */
 void strata__mixed_lock(void);

@@ -4,13 +4,14 @@
  */
 #include "publish.h"
 
+#include "blockclass.h"
 #include "central_figures.h"
 #include "large.h"
 #include "limit.h"
 #include "metadata.h"
-#include "mixed.h"
+#include "mixed_figures.h"
 #include "region.h"
-#include "tags.h"
+#include "tag_records.h"
 #include "units.h"
 
 void strata__publish_all(void)

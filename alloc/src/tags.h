@@ -9,9 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct strata__tag_stats {
-    size_t used_bytes, used_blocks, peak_bytes, allocations;
-};
+#include "tag_records.h"
 
 /* Has any thread ever used tags or a ceiling? Changes once, from 0 to 1. */
 extern int strata__tags_active;
@@ -37,9 +35,6 @@ void strata__tags_charge(void *block, size_t bytes);
 void strata__tags_release(void *block, size_t bytes);
 /* A block of whole pages was resized: its record goes along. */
 void strata__tags_resized(void *old_block, size_t old_bytes, void *block, size_t bytes);
-
-/* Writes all threads and records to the region. */
-void strata__tags_publish(void);
 
 /* For fork; ranks above the central lists and below the CPU tables. */
 void strata__tags_lock(void);

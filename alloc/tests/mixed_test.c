@@ -5,6 +5,7 @@
 
 #include "front.h"
 #include "mixed.h"
+#include "mixed_figures.h"
 #include "units.h"
 
 enum { SURVIVORS_APART = 20, ROUNDS = 3000, HELD_MAX = 400 };
