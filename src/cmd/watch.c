@@ -1,13 +1,11 @@
 /*
- * watch.c - when to look at the host and inside of which target; who may see the results.
+ * watch.c - looks at the host and inside of targets, in threads; who may see the results.
  *
  * Two kinds of looks, two clocks. The host is looked at every few seconds, which costs
  * microseconds for each process. A look inside of a target costs milliseconds, and for a
- * hostile one minutes: each target has a due time of its own, put off by what it cost last time
- * and by failures, and the thread rests between looks in proportion to what they took.
- *
- * Threads: one lock guards everything in struct watch. It is never held while something is read
- * or made; views and looks are immutable and counted, so readers copy pointers and leave.
+ * hostile one minutes: each target has a due time of its own (watch_schedule.c), and the thread
+ * rests between looks in proportion to what they took. Views and looks are immutable and
+ * counted, so readers copy pointers under the lock and leave.
  */
 #include "cmd/watch.h"
 
@@ -19,10 +17,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "cmd/watch_schedule.h"
+#include "cmd/watch_state.h"
 #include "cmd/watch_view.h"
 
-/* A target is due again after this many times as long as it took. */
-enum { TARGET_REST = 50, FAILURES_MAX = 6, NS_PER_SECOND = 1000000000 };
+enum { NS_PER_SECOND = 1000000000 };
 
 /* Rest after the first look at a target, so that a new one and a new watch need not wait long. */
 enum { FIRST_REST = 1 };
@@ -32,32 +31,8 @@ enum { FIRST_REST = 1 };
 
 #define STOP_WAIT_NS (UINT64_C(500) * 1000 * 1000)
 
-/* What is remembered of a row from look to look. */
-struct entry {
-    char *key;
-    struct watch_look *look; /* the last good one, or NULL */
-    uint64_t due_ns;
-    unsigned failures; /* in a row */
-};
-
-struct watch {
-    struct watch_options options;
-    pthread_mutex_t lock;
-    pthread_cond_t changed; /* something below changed; CLOCK_MONOTONIC */
-    bool stopping;
-    bool paused;
-    bool threads_run;
-    pthread_t host_thread;
-    pthread_t look_thread;
-    struct watch_view *view; /* NULL: none yet */
-    uint64_t host_due_ns;
-    struct entry *entries; /* at most 2 * options.most */
-    size_t entry_count;
-    char *focus; /* a key, or NULL */
-    uint64_t focus_changes;
-    uint64_t sequence;
-    struct watch_counts counts;
-};
+/* More of a look does not count, so that no rest overflows. */
+#define LONGEST_LOOK_NS (UINT64_C(1) << 40)
 
 /* ---- views; the lock is held */
 
@@ -65,79 +40,6 @@ static void drop_view(struct watch_view *view)
 {
     if (view != NULL && --view->references == 0) {
         watch_view_free(view);
-    }
-}
-
-static struct entry *find_entry(struct watch *watch, const char *key)
-{
-    for (size_t i = 0; i < watch->entry_count; i++) {
-        if (strcmp(watch->entries[i].key, key) == 0) {
-            return &watch->entries[i];
-        }
-    }
-    return NULL;
-}
-
-static bool is_focus(const struct watch *watch, const char *key)
-{
-    return watch->focus != NULL && strcmp(watch->focus, key) == 0;
-}
-
-/* The place of the row with that key, or the number of rows. */
-static size_t place_of(const struct watch *watch, const char *key)
-{
-    const size_t count = watch->view->account.overview.count;
-
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(watch->view->names[i].key, key) == 0) {
-            return i;
-        }
-    }
-    return count;
-}
-
-static void free_entry(struct entry *entry)
-{
-    watch_look_drop(entry->look);
-    free(entry->key);
-}
-
-static void add_entry(struct watch *watch, const char *key)
-{
-    if (find_entry(watch, key) != NULL ||
-        watch->entry_count >= 2 * watch->options.most + 1) {
-        return;
-    }
-    char *copy = strdup(key);
-    if (copy != NULL) { /* else at the next look at the host */
-        watch->entries[watch->entry_count++] = (struct entry){.key = copy};
-    }
-}
-
-/*
- * A row that has been looked into is kept while it is among the first 2 * most, so that rows
- * at the border do not come and go.
- */
-static void update_entries(struct watch *watch)
-{
-    const size_t rows = watch->view->account.overview.count;
-    size_t kept = 0;
-
-    for (size_t i = 0; i < watch->entry_count; i++) {
-        const size_t place = place_of(watch, watch->entries[i].key);
-        if (place < rows &&
-            (place < 2 * watch->options.most || is_focus(watch, watch->entries[i].key))) {
-            watch->entries[kept++] = watch->entries[i];
-        } else {
-            free_entry(&watch->entries[i]);
-        }
-    }
-    watch->entry_count = kept;
-    for (size_t i = 0; i < rows && i < watch->options.most; i++) {
-        add_entry(watch, watch->view->names[i].key);
-    }
-    if (watch->focus != NULL && place_of(watch, watch->focus) < rows) {
-        add_entry(watch, watch->focus);
     }
 }
 
@@ -158,7 +60,7 @@ static int look_at_host(struct watch *watch)
         watch->counts.cpu_ns += view->cpu_ns;
         drop_view(watch->view);
         watch->view = view;
-        update_entries(watch);
+        watch_update_entries(watch);
     } else {
         watch->counts.host_failures++;
     }
@@ -170,82 +72,11 @@ static int look_at_host(struct watch *watch)
 
 /* ---- looks inside */
 
-/* The entry to look into next: the focus when it is due, else the longest due. */
-static struct entry *most_due(struct watch *watch)
-{
-    struct entry *best = NULL;
-
-    for (size_t i = 0; i < watch->entry_count; i++) {
-        struct entry *entry = &watch->entries[i];
-        if (is_focus(watch, entry->key) &&
-            (entry->due_ns <= watch_now_ns() || entry->look == NULL ||
-                !entry->look->full)) {
-            return entry;
-        }
-        if (best == NULL || entry->due_ns < best->due_ns) {
-            best = entry;
-        }
-    }
-    return best;
-}
-
-static uint64_t shorter(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-static enum fact_state state_of_failure(int rc)
-{
-    switch (-rc) {
-    case ESRCH:
-    case ENOENT:
-        return FACT_GONE;
-    case EACCES:
-    case EPERM:
-        return FACT_DENIED;
-    case ENOMEM:
-        return FACT_ABSENT; /* nothing is wrong with the target */
-    default:
-        return FACT_MALFORMED;
-    }
-}
-
-static void store_look(
-    struct watch *watch, const char *key, int rc, struct watch_look *look)
-{
-    struct entry *entry = find_entry(watch, key);
-    const uint64_t every_ns = watch->options.every_ns;
-
-    watch->counts.looks++;
-    watch->sequence++;
-    if (rc != 0) {
-        watch->counts.failures[state_of_failure(rc)]++;
-    } else {
-        watch->counts.look_wall_ns = look->wall_ns;
-        watch->counts.cpu_ns += look->cpu_ns;
-    }
-    if (entry == NULL) { /* the row went meanwhile */
-        watch_look_drop(look);
-    } else if (rc != 0) {
-        entry->due_ns = watch_now_ns() + (every_ns << entry->failures);
-        entry->failures += entry->failures < FAILURES_MAX;
-    } else {
-        const uint64_t rest_ns =
-            shorter(look->wall_ns, UINT64_MAX / TARGET_REST / 2) * TARGET_REST;
-        watch_look_drop(entry->look);
-        entry->look = look;
-        entry->failures = 0;
-        entry->due_ns =
-            watch_now_ns() + (rest_ns > every_ns && !look->full ? rest_ns : every_ns);
-    }
-    (void)pthread_cond_broadcast(&watch->changed);
-}
-
 /* The lock is held, and given up while the target is read. Returns the processor time taken. */
 static uint64_t look_inside(struct watch *watch, const char *entry_key)
 {
     struct watch_view *view = watch->view;
-    const size_t place = place_of(watch, entry_key);
+    const size_t place = watch_place_of(watch, entry_key);
     struct watch_look *look = NULL;
     char *key = strdup(entry_key);
     int rc = -ENOMEM;
@@ -258,14 +89,15 @@ static uint64_t look_inside(struct watch *watch, const char *entry_key)
     const struct watch_members members = {.name = view->names[place].labels.name,
         .processes = group->processes,
         .count = group->process_count};
-    const bool full = is_focus(watch, key);
+    const bool full = watch_is_focus(watch, key);
     const uint64_t cpu_before_ns = watch_cpu_ns();
 
     view->references++;
     (void)pthread_mutex_unlock(&watch->lock);
     rc = watch_look_take(&members, watch->options.root, full, &look);
     (void)pthread_mutex_lock(&watch->lock);
-    store_look(watch, key, rc, look);
+    watch_store_look(watch, key, rc, look);
+    (void)pthread_cond_broadcast(&watch->changed);
     drop_view(view);
     free(key);
     return watch_cpu_ns() - cpu_before_ns;
@@ -309,9 +141,9 @@ static void *run_host_thread(void *argument)
 /* Sleeps although there may be targets due, unless it is time to end or the focus has changed. */
 static void rest(struct watch *watch, uint64_t took_ns, bool first, uint64_t changes)
 {
+    const uint64_t counted_ns = took_ns < LONGEST_LOOK_NS ? took_ns : LONGEST_LOOK_NS;
     const uint64_t until_ns =
-        watch_now_ns() +
-        shorter(took_ns, UINT64_C(1) << 40) * (first ? FIRST_REST : watch->options.rest);
+        watch_now_ns() + counted_ns * (first ? FIRST_REST : watch->options.rest);
 
     while (!watch->stopping && watch->focus_changes == changes &&
            watch_now_ns() < until_ns) {
@@ -325,12 +157,10 @@ static void *run_look_thread(void *argument)
 
     (void)pthread_mutex_lock(&watch->lock);
     while (!watch->stopping) {
-        const struct entry *entry = most_due(watch);
+        const struct watch_entry *entry = watch_most_due(watch);
         if (watch->paused || entry == NULL) {
             wait_for_change(watch);
-        } else if (entry->due_ns > watch_now_ns() &&
-                   !(is_focus(watch, entry->key) &&
-                       (entry->look == NULL || !entry->look->full))) {
+        } else if (!watch_entry_is_due(watch, entry)) {
             wait_until(watch, entry->due_ns);
         } else {
             const bool first = entry->look == NULL && entry->failures == 0;
@@ -348,7 +178,7 @@ static void *run_look_thread(void *argument)
 static void free_watch(struct watch *watch)
 {
     for (size_t i = 0; i < watch->entry_count; i++) {
-        free_entry(&watch->entries[i]);
+        watch_entry_free(&watch->entries[i]);
     }
     drop_view(watch->view);
     free(watch->entries);
@@ -444,11 +274,11 @@ int watch_update(struct watch *watch)
 
     (void)pthread_mutex_lock(&watch->lock);
     const uint64_t now_ns = watch_now_ns();
-    const struct entry *entry = most_due(watch);
+    const struct watch_entry *entry = watch_most_due(watch);
     for (size_t i = 0;
          i < 2 * watch->options.most && entry != NULL && entry->due_ns <= now_ns; i++) {
         (void)look_inside(watch, entry->key);
-        entry = most_due(watch);
+        entry = watch_most_due(watch);
     }
     (void)pthread_mutex_unlock(&watch->lock);
     return rc;
@@ -498,9 +328,9 @@ static int fill_rows(struct watch *watch, struct watch_moment *moment)
     }
     for (size_t i = 0; i < overview->count; i++) {
         const struct watch_name *name = &watch->view->names[i];
-        const struct entry *entry =
-            i < 2 * watch->options.most || is_focus(watch, name->key)
-                ? find_entry(watch, name->key)
+        const struct watch_entry *entry =
+            i < 2 * watch->options.most || watch_is_focus(watch, name->key)
+                ? watch_entry_find(watch, name->key)
                 : NULL;
         moment->rows[i] = (struct watch_row){.labels = name->labels,
             .key = name->key,
@@ -563,7 +393,7 @@ void watch_focus(struct watch *watch, const char *key)
     watch->focus = copy;
     watch->focus_changes++;
     if (copy != NULL && watch->view != NULL) {
-        update_entries(watch);
+        watch_update_entries(watch);
     }
     (void)pthread_cond_broadcast(&watch->changed);
     (void)pthread_mutex_unlock(&watch->lock);
