@@ -1,7 +1,6 @@
 /* recorded_memory.c - reads what record_memory wrote; anything unexpected fails the test. */
 #include "recorded_memory.h"
 
-#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,11 +10,14 @@
 #include <cmocka.h>
 #include <zlib.h>
 
+#include "paged_memory.h"
+
 enum {
     LINE_BYTES = 1 << 16,
     REGION_BYTES = 256 << 20,
     PAGES_MAX = 1 << 20,
     MAPPINGS_MAX = 1 << 12,
+    PAGE_MAX_BYTES = 1 << 16,
 };
 
 static int compare_pages(const void *left, const void *right)
@@ -34,30 +36,20 @@ static struct recorded_page *page_at(struct recorded_memory *recorded, uint64_t 
         &key, recorded->pages, recorded->page_count, sizeof(key), compare_pages);
 }
 
+/* Pages without data were present, and all zeroes. */
+static const uint8_t *bytes_of_page(struct memory *memory, uint64_t address)
+{
+    static const uint8_t zeroes[PAGE_MAX_BYTES];
+    const struct recorded_page *page =
+        page_at((struct recorded_memory *)(void *)memory, address);
+
+    return page == NULL ? NULL : page->data != NULL ? page->data : zeroes;
+}
+
 static int read_recorded(
     struct memory *memory, uint64_t address, void *data, size_t bytes)
 {
-    struct recorded_memory *recorded = (struct recorded_memory *)(void *)memory;
-    uint8_t *to = data;
-
-    while (bytes > 0) {
-        const struct recorded_page *page = page_at(recorded, address);
-        const size_t at = (size_t)(address % memory->page_bytes);
-        const size_t left = (size_t)memory->page_bytes - at;
-        const size_t part = bytes < left ? bytes : left;
-        if (page == NULL) {
-            return -EFAULT;
-        }
-        if (page->data != NULL) {
-            memcpy(to, page->data + at, part);
-        } else {
-            memset(to, 0, part);
-        }
-        to += part;
-        address += part;
-        bytes -= part;
-    }
-    return 0;
+    return paged_memory_read(memory, address, data, bytes, bytes_of_page);
 }
 
 static int pages_of_recorded(
@@ -181,6 +173,7 @@ static void read_line(struct recorded_memory *recorded, char *line, gzFile file)
         rest = behind(line, "page ");
         assert_non_null(rest);
         recorded->memory.page_bytes = take_number(&rest, 10);
+        assert_in_range(recorded->memory.page_bytes, 1, PAGE_MAX_BYTES);
     }
 }
 

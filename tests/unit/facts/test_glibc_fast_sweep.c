@@ -2,7 +2,6 @@
  * test_glibc_fast_sweep.c - fast bins followed together, over a synthetic heap of two sizes of
  * chunks in turn: what is found, how much is read for it, and how damaged lists end.
  */
-#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,9 +13,10 @@
 
 #include "facts/glibc_fast_sweep.h"
 #include "facts/glibc_walk.h"
+#include "flat_memory.h"
 
 enum {
-    PAGE = 4096,
+    PAGE = FLAT_MEMORY_PAGE,
     HEAP_BYTES = 8 << 20,
     SMALL = 0x20, /* chunks of bin 0 */
     LARGE = 0x30, /* chunks of bin 1, each above one of bin 0 */
@@ -31,49 +31,18 @@ static const uint64_t heap_start = 0x7f0000000000;
 enum order { ASCENDING, DESCENDING, RANDOM };
 
 static struct {
-    struct memory memory; /* first */
+    struct flat_memory flat;
     uint8_t data[HEAP_BYTES];
     uint8_t present[HEAP_BYTES / PAGE];
-    bool touched_absent;
     struct glibc_reader reader;
     struct glibc_fast_set set;
     struct glibc_fast_sweep sweep;
     uint8_t state[GLIBC_STATE_MAXIMUM_BYTES];
 } heap;
 
-static int heap_read(struct memory *memory, uint64_t address, void *data, size_t bytes)
-{
-    const uint64_t offset = address - heap_start;
-
-    (void)memory;
-    if (address < heap_start || offset > HEAP_BYTES || bytes > HEAP_BYTES - offset) {
-        return -EFAULT;
-    }
-    for (uint64_t page = offset / PAGE; page <= (offset + bytes - 1) / PAGE; page++) {
-        heap.touched_absent = heap.touched_absent || heap.present[page] == 0;
-    }
-    memcpy(data, heap.data + offset, bytes);
-    return 0;
-}
-
-static int heap_pages(
-    struct memory *memory, uint64_t address, size_t count, uint8_t *bits)
-{
-    (void)memory;
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t at = address + i * PAGE;
-        const bool inside = at >= heap_start && at < heap_start + HEAP_BYTES;
-        bits[i] = inside ? heap.present[(at - heap_start) / PAGE] : 0;
-    }
-    return 0;
-}
-
-static const struct memory_operations heap_operations = {
-    .read = heap_read, .pages = heap_pages};
-
 static void put(uint64_t address, uint64_t word)
 {
-    memcpy(heap.data + (address - heap_start), &word, sizeof(word));
+    flat_memory_put(&heap.flat, address, word);
 }
 
 /* The chunk of the bin in the pair. */
@@ -124,13 +93,12 @@ static void make_list(uint32_t bin, enum order order)
 static void begin(enum order small, enum order large)
 {
     memset(&heap, 0, sizeof(heap));
-    memset(heap.present, PAGE_PRESENT, sizeof(heap.present));
-    heap.memory = (struct memory){.operations = &heap_operations, .page_bytes = PAGE};
-    heap.reader = (struct glibc_reader){.memory = &heap.memory,
+    flat_memory_init(&heap.flat, heap_start, heap.data, heap.present, HEAP_BYTES);
+    heap.reader = (struct glibc_reader){.memory = &heap.flat.memory,
         .layout = &glibc_layouts[GLIBC_LAYOUT_2_35],
         .sweep_bytes_left = UINT64_MAX,
         .links_left = UINT64_MAX};
-    assert_int_equal(heap_window_init(&heap.reader.window, &heap.memory), 0);
+    assert_int_equal(heap_window_init(&heap.reader.window, &heap.flat.memory), 0);
     assert_int_equal(glibc_fast_init(&heap.set), 0);
     make_list(0, small);
     make_list(1, large);
@@ -139,7 +107,7 @@ static void begin(enum order small, enum order large)
 
 static void end(void)
 {
-    assert_false(heap.touched_absent);
+    assert_false(heap.flat.touched_absent);
     glibc_fast_release(&heap.set);
     heap_window_release(&heap.reader.window);
 }
@@ -179,7 +147,7 @@ static void reads_once_for_each_direction(void **state)
         sweep();
         expect_all();
         assert_in_range(
-            heap.memory.bytes_read, 1, cases[i].passes * HEAP_BYTES + SLACK_BYTES);
+            heap.flat.memory.bytes_read, 1, cases[i].passes * HEAP_BYTES + SLACK_BYTES);
         end();
     }
 }
@@ -246,7 +214,7 @@ static void bounds_what_lists_in_random_order_cost(void **state)
         UINT64_C(1) << LARGE / GLIBC_CHUNK_ALIGN);
     assert_in_range(heap.set.count, PAIRS, BOTH * PAIRS - 1);
     assert_in_range(
-        heap.memory.bytes_read, 1, 2 * HEAP_BYTES + BUDGET_BYTES + SLACK_BYTES);
+        heap.flat.memory.bytes_read, 1, 2 * HEAP_BYTES + BUDGET_BYTES + SLACK_BYTES);
     end();
     begin(ASCENDING, ASCENDING);
     heap.reader.links_left = PAIRS;

@@ -14,9 +14,10 @@
 
 #include "facts/glibc_state.h"
 #include "facts/glibc_walk.h"
+#include "flat_memory.h"
 
 enum {
-    PAGE = 4096,
+    PAGE = FLAT_MEMORY_PAGE,
     HEAP_BYTES = 8 << 20,
     CHUNK = 0x410, /* straddles windows and pages */
     CHUNKS = (HEAP_BYTES - PAGE) / CHUNK - 2,
@@ -27,8 +28,9 @@ enum {
 static const uint64_t heap_start = 0x7f0000000000;
 
 static struct {
-    struct memory memory; /* first */
+    struct flat_memory flat;
     uint8_t data[HEAP_BYTES];
+    uint8_t present[HEAP_BYTES / PAGE];
     uint64_t loads;
     void (*before_load)(void);
     struct glibc_reader reader;
@@ -39,39 +41,20 @@ static struct {
     uint8_t state[GLIBC_STATE_MAXIMUM_BYTES];
 } heap;
 
-static int heap_read(struct memory *memory, uint64_t address, void *data, size_t bytes)
+/* A window is loaded by a read of more than a page. */
+static void count_load(size_t bytes)
 {
-    const uint64_t offset = address - heap_start;
-
-    (void)memory;
-    if (address < heap_start || offset > HEAP_BYTES || bytes > HEAP_BYTES - offset) {
-        return -EFAULT;
-    }
     if (bytes > PAGE) {
         heap.loads++;
         if (heap.before_load != NULL) {
             heap.before_load();
         }
     }
-    memcpy(data, heap.data + offset, bytes);
-    return 0;
 }
-
-static int heap_pages(
-    struct memory *memory, uint64_t address, size_t count, uint8_t *bits)
-{
-    (void)memory;
-    (void)address;
-    memset(bits, PAGE_PRESENT, count);
-    return 0;
-}
-
-static const struct memory_operations heap_operations = {
-    .read = heap_read, .pages = heap_pages};
 
 static void put(uint64_t address, uint64_t word)
 {
-    memcpy(heap.data + (address - heap_start), &word, sizeof(word));
+    flat_memory_put(&heap.flat, address, word);
 }
 
 static uint64_t chunk_at(uint64_t number)
@@ -102,13 +85,14 @@ static void end_with_fence(uint64_t chunk)
 static void begin(uint64_t held)
 {
     memset(&heap, 0, sizeof(heap));
-    heap.memory = (struct memory){.operations = &heap_operations, .page_bytes = PAGE};
-    heap.reader = (struct glibc_reader){.memory = &heap.memory,
+    flat_memory_init(&heap.flat, heap_start, heap.data, heap.present, HEAP_BYTES);
+    heap.flat.before_read = count_load;
+    heap.reader = (struct glibc_reader){.memory = &heap.flat.memory,
         .layout = &glibc_layouts[GLIBC_LAYOUT_2_35],
         .loads_left = 1 << 10,
         .sweep_bytes_left = UINT64_MAX,
         .links_left = UINT64_MAX};
-    assert_int_equal(heap_window_init(&heap.reader.window, &heap.memory), 0);
+    assert_int_equal(heap_window_init(&heap.reader.window, &heap.flat.memory), 0);
     assert_int_equal(glibc_fast_init(&heap.set), 0);
     for (uint64_t i = 0; i < CHUNKS; i++) {
         put(chunk_at(i) + 8, CHUNK | GLIBC_PREV_IN_USE);

@@ -1,5 +1,4 @@
 /* test_thread_hostile.c - memory full of words that look like threads: what it costs to look at. */
-#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +9,7 @@
 
 #include "facts/thread_descriptor.h"
 #include "facts/thread_stack.h"
+#include "paged_memory.h"
 
 enum {
     PAGE = 4096,
@@ -33,26 +33,22 @@ static struct {
     struct process_facts process;
 } target;
 
-static int read_words(struct memory *memory, uint64_t address, void *data, size_t bytes)
+static const uint8_t *page_of_words(struct memory *memory, uint64_t page)
 {
-    uint64_t words[WORDS];
-    char *to = data;
+    static uint64_t words[WORDS];
 
     (void)memory;
+    memset(words, 0, sizeof(words));
+    target.fill(page, words);
+    return (const uint8_t *)words;
+}
+
+static int read_words(struct memory *memory, uint64_t address, void *data, size_t bytes)
+{
     if (++target.reads > READS_MAX) {
         fail_msg("it is read and read");
     }
-    while (bytes > 0) {
-        const uint64_t inside = address % PAGE;
-        const size_t piece = bytes < PAGE - inside ? bytes : (size_t)(PAGE - inside);
-        memset(words, 0, sizeof(words));
-        target.fill(address - inside, words);
-        memcpy(to, (const char *)words + inside, piece);
-        to += piece;
-        address += piece;
-        bytes -= piece;
-    }
-    return 0;
+    return paged_memory_read(memory, address, data, bytes, page_of_words);
 }
 
 static int look_at_pages(
