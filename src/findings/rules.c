@@ -4,8 +4,8 @@
  * a file for each subject.
  *
  * An id is part of the contract: scripts look for it. The numbers in threshold are those of
- * the constants at the head of each family's file; tests/unit/findings/test_rules.c asks
- * each rule for its edges.
+ * the constants at the head of each family's file; the tests of each family ask each rule for
+ * its edges.
  */
 #include <stddef.h>
 

@@ -76,3 +76,11 @@ int64_t evidence_of(const struct finding *finding, const char *name)
     fail_msg("no evidence '%s'", name);
     return 0;
 }
+
+void assert_predicts(const struct finding *finding, uint64_t low, uint64_t high)
+{
+    assert_non_null(finding);
+    assert_true(finding->predicts);
+    assert_int_equal(finding->predicted_low_bytes, low);
+    assert_int_equal(finding->predicted_high_bytes, high);
+}

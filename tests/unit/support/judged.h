@@ -25,6 +25,9 @@ const struct finding *judged_finding(struct judged *judged, const char *id);
 void assert_speaks(struct judged *judged, const char *id, enum severity severity);
 void assert_silent(struct judged *judged, const char *id);
 
+/* The finding is there and predicts that range. */
+void assert_predicts(const struct finding *finding, uint64_t low, uint64_t high);
+
 /* A number among the evidence; fails the test when it is not there. */
 int64_t evidence_of(const struct finding *finding, const char *name);
 
