@@ -82,6 +82,12 @@ class Top(unittest.TestCase):
         self.assertEqual(process.stdout.readline(), b"ready\n")
         return process
 
+    def pause(self):
+        """Nothing is read from then on: what was being read at the key would have made it young again."""
+        self.terminal.press("Space")
+        self.terminal.wait(r"^paused")
+        self.terminal.wait(r" ([3-9]|\d\d+) s old$")
+
     def test_keys(self):
         """Filter, sort, detail, pause, help and the end, as one would use them."""
         large, small = self.sleeper(LARGER, 60), self.sleeper(SMALLER, 20)
@@ -106,8 +112,7 @@ class Top(unittest.TestCase):
         terminal.wait(rf"{SMALLER} · pid {small.pid}")
         terminal.press("Escape")
         terminal.wait(r"q end", without=r"pid \d+ · up")
-        terminal.press("Space")
-        terminal.wait(r"^paused")
+        self.pause()
         small.terminate()
         small.wait()
         time.sleep(1)
@@ -233,6 +238,8 @@ class Top(unittest.TestCase):
         self.terminal.start("--filter", SLOW, environment=slow.environment)
         if hold:
             slow.wait()
+        else:
+            self.pause()
         self.terminal.press("q")
         self.terminal.wait_for_end()
         self.terminal.press("echo code $?", "Enter")
