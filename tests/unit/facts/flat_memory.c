@@ -41,6 +41,7 @@ static int pages_of_flat(
     return 0;
 }
 
+/* Both are written to: NOLINTNEXTLINE(readability-non-const-parameter) */
 void flat_memory_init(struct flat_memory *flat, uint64_t start, uint8_t *data,
     uint8_t *present, size_t bytes)
 {

@@ -173,7 +173,6 @@ static void read_line(struct recorded_memory *recorded, char *line, gzFile file)
         rest = behind(line, "page ");
         assert_non_null(rest);
         recorded->memory.page_bytes = take_number(&rest, 10);
-        assert_in_range(recorded->memory.page_bytes, 1, PAGE_MAX_BYTES);
     }
 }
 
@@ -196,6 +195,7 @@ void recorded_memory_open(
     }
     assert_int_equal(gzclose(file), Z_OK);
     assert_true(recorded->page_count > 0);
+    assert_in_range(recorded->memory.page_bytes, 1, PAGE_MAX_BYTES);
 }
 
 void recorded_memory_release(struct recorded_memory *recorded)
