@@ -26,7 +26,8 @@ enum {
     STALL_WARN_PERCENT = 10,
     MINUTE_MICROSECONDS = 60 * 1000000,
     FULL_PERCENT = 95,     /* of memory.high or the limit: it is what makes them wait */
-    ADVISED_PERCENT = 125, /* of what cannot be reclaimed: the limit that is proposed */
+    ROOMY_PERCENT = 150,   /* of what cannot be reclaimed: the least to propose */
+    ROOMIER_PERCENT = 125, /* of the bound that is too near: the same */
 };
 
 struct closeness {
@@ -146,17 +147,42 @@ static void add_nearest(
     }
 }
 
-/* A bound with room above what is needed now, in whole MiB. */
-static const char *bound_fix(struct finding_list *list, const struct snapshot *snapshot,
-    const char *property, uint64_t needed)
+/* In whole MiB: a bound with room above what is needed now, and above the present one, which was met or nearly so. */
+static uint64_t roomier_mib(uint64_t needed, uint64_t bound)
 {
-    const uint64_t mib =
-        (uint64_t)((double)needed * ADVISED_PERCENT / 100.0 / (double)FINDING_MIB) + 1;
+    const double for_need = (double)needed * ROOMY_PERCENT;
+    const double for_bound = (double)bound * ROOMIER_PERCENT;
+
+    return (uint64_t)((for_need > for_bound ? for_need : for_bound) / 100.0 /
+                      (double)FINDING_MIB) +
+           1;
+}
+
+static const char *bound_fix(struct finding_list *list, const struct snapshot *snapshot,
+    const char *property, uint64_t mib)
+{
     const char *value = finding_printf(list, "%" PRIu64 "M", mib);
     const char *compose = finding_printf(list, "mem_limit: %" PRIu64 "m", mib);
 
     return fix_property(list, snapshot, property, value != NULL ? value : "",
         compose != NULL ? compose : "");
+}
+
+static const char *limit_fix(struct finding_list *list, const struct snapshot *snapshot,
+    const struct closeness *close, enum severity severity)
+{
+    const uint64_t mib = roomier_mib(close->firm, close->limit);
+
+    if (severity == SEVERITY_INFO) {
+        return "# nothing to change: the kernel takes page cache back before it kills";
+    }
+    if (close->ancestor) {
+        return finding_printf(list,
+            "# the limit is that of a cgroup above (limit_is_of): there, "
+            "MemoryMax=%" PRIu64 "M",
+            mib);
+    }
+    return bound_fix(list, snapshot, "MemoryMax", mib);
 }
 
 static void add_numbers(struct finding *finding, const struct closeness *close,
@@ -207,9 +233,11 @@ int rule_cgroup_near_limit(const struct snapshot *snapshot, struct finding_list 
         "anonymous memory, shared memory and dirty pages stay";
     add_numbers(&finding, &close, snapshot);
     add_nearest(list, &finding, snapshot);
-    finding.fix = bound_fix(list, snapshot, "MemoryMax", close.firm);
+    finding.fix = limit_fix(list, snapshot, &close, finding.severity);
     finding.verify = finding_printf(list,
-        "strata explain %s: headroom is larger, oom_kills does not grow",
+        finding.severity == SEVERITY_INFO
+            ? "strata explain %s: non_reclaimable stays well below the limit"
+            : "strata explain %s: headroom is larger, oom_kills does not grow",
         fix_target(list, snapshot));
     return finding_push(list, &finding);
 }
@@ -265,8 +293,9 @@ int rule_cgroup_stalls(const struct snapshot *snapshot, struct finding_list *lis
     finding_add_fact(&finding, "events_high", &cgroup->values[CGROUP_FACT_EVENTS_HIGH]);
     finding_add_fact(&finding, "events_max", &cgroup->values[CGROUP_FACT_EVENTS_MAX]);
     finding.fix = bound_fix(list, snapshot, property,
-        number_add(value_of(cgroup, CGROUP_FACT_USAGE),
-            value_of(cgroup, CGROUP_FACT_SWAP_USAGE)));
+        roomier_mib(number_add(value_of(cgroup, CGROUP_FACT_USAGE),
+                        value_of(cgroup, CGROUP_FACT_SWAP_USAGE)),
+            bound));
     finding.verify = finding_printf(list,
         "strata explain %s: share_of_minute falls within some minutes",
         fix_target(list, snapshot));

@@ -12,7 +12,9 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/number.h"
 #include "findings/finding_writer.h"
+#include "model/host_group.h"
 
 enum { NAME_MAX_BYTES = 200 };
 
@@ -206,12 +208,30 @@ const char *fix_property(struct finding_list *list, const struct snapshot *snaps
         list, "# in the unit that starts it\n[Service]\n%s=%s", name, value);
 }
 
+/* True where explain finds it only as pool:NAME: a pool's own name, or a pid with its descendants. */
+static bool is_name_of_pool(const struct snapshot *snapshot, const char *name)
+{
+    uint64_t pid;
+
+    if (snapshot->facts->target_kind != TARGET_POOL) {
+        return false;
+    }
+    for (size_t i = 0; i < snapshot->member_count; i++) {
+        const char *pool = process_pool_name(snapshot->members[i].facts);
+        if (pool != NULL && strcmp(pool, name) == 0) {
+            return true;
+        }
+    }
+    return number_parse(name, &pid) == 0;
+}
+
 const char *fix_target(struct finding_list *list, const struct snapshot *snapshot)
 {
     const char *name = snapshot->facts->target_name;
 
     if (is_plain_name(name)) {
-        return finding_printf(list, "%s", name);
+        return finding_printf(
+            list, "%s%s", is_name_of_pool(snapshot, name) ? "pool:" : "", name);
     }
     if (snapshot->member_count > 0) {
         return finding_printf(list, "%" PRId32, snapshot->members[0].facts->pid);

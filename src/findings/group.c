@@ -15,7 +15,7 @@
 #include "findings/fix_text.h"
 #include "model/known.h"
 
-enum { OVER_MIN_PERCENT = 10, OVER_WARN_PERCENT = 100 };
+enum { OVER_MIN_PERCENT = 10 };
 
 static const uint64_t over_min_bytes = 8 * FINDING_MIB;
 
@@ -30,9 +30,6 @@ int rule_rss_sum_overstates(const struct snapshot *snapshot, struct finding_list
     if (snapshot->member_count < 2 || over < over_min_bytes ||
         !at_least_percent(over, resident, OVER_MIN_PERCENT)) {
         return 0;
-    }
-    if (at_least_percent(over, resident, OVER_WARN_PERCENT)) {
-        finding.severity = SEVERITY_WARN;
     }
     finding.summary = finding_printf(list,
         "the %zu processes have %s together, not the %s that their Rss adds up to",

@@ -9,6 +9,12 @@
 
 #include "judged_server.h"
 
+static void assert_advises(struct fixture *fixture, const char *line)
+{
+    assert_non_null(
+        strstr(judged_finding(&fixture->judged, "cgroup-near-limit")->fix, line));
+}
+
 static void the_limit_is_compared_with_what_stays(void **state)
 {
     struct judged_server *server = *state;

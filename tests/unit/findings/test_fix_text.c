@@ -124,6 +124,10 @@ static void hostile_names_are_not_pasted(void **state)
     }
     fixture->facts.target_name = (char[]){"pool:www"};
     assert_string_equal(fix_target(&fixture->list, &fixture->snapshot), "pool:www");
+    fixture->facts.target_name = (char[]){"812"};
+    assert_string_equal(fix_target(&fixture->list, &fixture->snapshot), "812");
+    fixture->facts.target_kind = TARGET_POOL;
+    assert_string_equal(fix_target(&fixture->list, &fixture->snapshot), "pool:812");
 }
 
 static void properties_follow_the_same_rules(void **state)
