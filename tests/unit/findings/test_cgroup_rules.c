@@ -9,10 +9,10 @@
 
 #include "judged_server.h"
 
-static void assert_advises(struct fixture *fixture, const char *line)
+static void assert_advises(struct judged_server *server, const char *line)
 {
     assert_non_null(
-        strstr(judged_finding(&fixture->judged, "cgroup-near-limit")->fix, line));
+        strstr(judged_finding(&server->judged, "cgroup-near-limit")->fix, line));
 }
 
 static void the_limit_is_compared_with_what_stays(void **state)
@@ -23,8 +23,10 @@ static void the_limit_is_compared_with_what_stays(void **state)
     assert_silent(&server->judged, "cgroup-near-limit");
     judged_server_set_cgroup(server, 1000 * MIB, 950 * MIB, 400 * MIB, 0);
     assert_speaks(&server->judged, "cgroup-near-limit", SEVERITY_INFO);
+    assert_advises(server, "nothing to change");
     judged_server_set_cgroup(server, 1000 * MIB, 950 * MIB, 200 * MIB, 0);
     assert_speaks(&server->judged, "cgroup-near-limit", SEVERITY_WARN);
+    assert_advises(server, "mem_limit: 1251m");
     judged_server_set_cgroup(server, 1000 * MIB, 950 * MIB, 200 * MIB, 150 * MIB);
     assert_speaks(&server->judged, "cgroup-near-limit", SEVERITY_CRITICAL);
     /* Given up with MADV_FREE: anonymous, and on the list of inactive file pages. */
@@ -41,6 +43,7 @@ static void the_limit_is_compared_with_what_stays(void **state)
     judged_server_set_cgroup(server, 1000 * MIB, 100 * MIB, 0, 0);
     server->cgroup->values[CGROUP_FACT_EVENTS_OOM_KILL] = fact_ok(3);
     assert_speaks(&server->judged, "cgroup-near-limit", SEVERITY_WARN);
+    assert_advises(server, "mem_limit: 1251m");
 }
 
 static const char *text_of(const struct finding *finding, const char *name)
@@ -78,6 +81,9 @@ static void an_ancestor_may_be_fuller(void **state)
     server->cgroup->values[CGROUP_FACT_LIMIT_EFFECTIVE] = fact_ok(500 * MIB);
     server->cgroup->values[CGROUP_FACT_HEADROOM] = fact_ok(20 * MIB);
     assert_speaks(&server->judged, "cgroup-near-limit", SEVERITY_INFO);
+    server->cgroup->values[CGROUP_FACT_USAGE] = fact_ok(400 * MIB);
+    assert_speaks(&server->judged, "cgroup-near-limit", SEVERITY_WARN);
+    assert_advises(server, "a cgroup above (limit_is_of): there, MemoryMax=626M");
 }
 
 static void stalls_need_a_bound_and_a_wait(void **state)
@@ -177,7 +183,7 @@ static void a_sum_of_rss_is_compared_with_what_is_there(void **state)
         worker->values[PROCESS_FACT_VM_RSS] = fact_ok(50 * MIB);
         worker->values[PROCESS_FACT_PSS] = fact_ok(20 * MIB);
     }
-    assert_speaks(&server->judged, "rss-sum-overstates", SEVERITY_WARN);
+    assert_speaks(&server->judged, "rss-sum-overstates", SEVERITY_INFO);
     finding = judged_finding(&server->judged, "rss-sum-overstates");
     assert_int_equal(evidence_of(finding, "rss_sum"), 200 * MIB);
     assert_int_equal(evidence_of(finding, "resident"), 80 * MIB);
