@@ -71,6 +71,15 @@ static bool is_capture(const char *target)
            (S_ISREG(status.st_mode) && begins_like_capture(target));
 }
 
+/* A path that names a file is most likely meant as one. */
+static bool is_other_file(const char *target)
+{
+    struct stat status;
+
+    return strchr(target, '/') != NULL && stat(target, &status) == 0 &&
+           S_ISREG(status.st_mode);
+}
+
 static int read_live(const struct options *options, const char *target,
     struct facts *facts, struct error *error)
 {
@@ -113,7 +122,11 @@ enum exit_code account_read(
         rc = read_live(options, target, facts, &error);
     }
     if (rc != 0) {
-        if (error.code != 0) {
+        if (rc == -ENOENT && is_other_file(target)) {
+            complain("cannot read '%s': the file is no capture (strata capture) and no "
+                     "recording (strata record), and no process runs it",
+                target);
+        } else if (error.code != 0) {
             complain("%s", error.text);
         } else {
             complain("cannot read '%s': %s", target, strerror(-rc));

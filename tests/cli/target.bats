@@ -101,3 +101,10 @@ time.sleep(300)'
     expect 0 unshare --pid --fork "$STRATA" explain $$ --json
     [ "$(field stdout '[l["state"] for l in d["layers"] if l["id"] == "in_use"]')" = "['ok']" ]
 }
+
+@test "a file that is no capture is told to be none" {
+    echo "# notes" >notes.md
+    expect 4 "$STRATA" explain ./notes.md
+    has "$errors" "'./notes.md': the file is no capture"
+    lacks "$errors" "unit"
+}
