@@ -18,6 +18,7 @@ complete -c strata -n '__fish_seen_subcommand_from explain' -l fail-on -x -a 'in
 complete -c strata -n '__fish_seen_subcommand_from explain' -l root -r -F -d 'read DIR/proc and DIR/sys instead of the host'
 complete -c strata -n '__fish_seen_subcommand_from explain' -l defaults-file -r -F -d 'user and password for databases, instead of my.cnf'
 complete -c strata -n '__fish_seen_subcommand_from explain' -l capture -r -F -d 'also store the facts in FILE'
+complete -c strata -n '__fish_seen_subcommand_from explain' -l since -r -F -d 'compare with an earlier look: a capture or recording'
 complete -c strata -n '__fish_seen_subcommand_from explain' -l at -x -d 'a moment: 14:05, 2026-11-30T14:05Z, -10m'
 complete -c strata -n '__fish_seen_subcommand_from explain' -l help -s h -d 'this text'
 complete -c strata -n __fish_use_subcommand -f -a capture -d 'store the facts about a target for `explain FILE`'

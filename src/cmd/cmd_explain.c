@@ -11,6 +11,7 @@
 #include "cmd/account.h"
 #include "cmd/message.h"
 #include "cmd/options.h"
+#include "cmd/past.h"
 #include "cmd/recording_source.h"
 #include "cmd/terminal.h"
 #include "present/explain_json.h"
@@ -34,21 +35,39 @@ static enum exit_code store(const struct options *options, const struct facts *f
     return EXIT_FINE;
 }
 
-static enum exit_code show(const struct options *options, const struct account *account)
+static enum exit_code show(
+    const struct options *options, const struct account *account, const struct past *past)
 {
-    struct present_style style = terminal_style(options);
+    const struct present_style style = terminal_style(options);
+    const struct since *since = past->there ? &past->since : NULL;
+    const struct explain_past beside = {.since = since};
     struct buffer buffer;
 
     buffer_init(&buffer);
     if (options->json) {
-        present_explain_json(&account->snapshot, &account->list, &buffer);
+        present_explain_json(&account->snapshot, &account->list, since, &buffer);
     } else {
-        present_explain_text(&account->snapshot, &account->list, &style, &buffer);
+        present_explain_text(
+            &account->snapshot, &account->list, &beside, &style, &buffer);
     }
     int rc = print_buffer(&buffer);
     buffer_release(&buffer);
     return rc == 0 ? account_exit_code(&account->facts, &account->list, options->fail_on)
                    : EXIT_FAILED;
+}
+
+/* Beside what was before, when that is known. */
+static enum exit_code tell(const struct options *options, const struct account *account)
+{
+    const char *before = options->texts[TEXT_SINCE];
+    struct past past = {.there = false};
+    enum exit_code code = before != NULL ? past_read(before, account, &past) : EXIT_FINE;
+
+    if (code == EXIT_FINE) {
+        code = show(options, account, &past);
+        past_release(&past);
+    }
+    return code;
 }
 
 int cmd_explain(const struct options *options)
@@ -79,7 +98,7 @@ int cmd_explain(const struct options *options)
     }
     code = account_judge(&account);
     if (code == EXIT_FINE) {
-        code = show(options, &account);
+        code = tell(options, &account);
         account_release(&account);
     }
     return code;

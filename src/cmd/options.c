@@ -63,6 +63,8 @@ const struct option_row option_table[] = {
     {"defaults-file", VALUE_DEFAULTS, "FILE", OPTION_DEFAULTS,
         "user and password for databases, instead of my.cnf"},
     {"capture", VALUE_CAPTURE, "FILE", OPTION_CAPTURE, "also store the facts in FILE"},
+    {"since", VALUE_TEXT + TEXT_SINCE, "FILE", OPTION_SINCE,
+        "compare with an earlier look: a capture or recording"},
     {"output", 'o', "FILE", OPTION_OUTPUT, "where to write; - is standard output"},
     {"check", VALUE_CHECK, NULL, OPTION_CHECK, "exit with 1 when a figure differs"},
     {"check", VALUE_CHECK, NULL, OPTION_RUN, "exit with 125 unless the preload acts"},

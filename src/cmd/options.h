@@ -20,6 +20,7 @@ enum option_bit {
     OPTION_CAPTURE = 128,
     OPTION_OUTPUT = 256,
     OPTION_CHECK = 512,
+    OPTION_SINCE = 1024,
     OPTION_PLAN = 1 << 16,
     OPTION_BENCH = 1 << 17,
     OPTION_EVERY = 1 << 15,
@@ -97,6 +98,7 @@ enum option_text {
     TEXT_MARKDOWN,
     TEXT_HTML,
     TEXT_SILENT,
+    TEXT_SINCE,
     TEXT_COUNT,
 };
 

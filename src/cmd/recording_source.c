@@ -66,6 +66,16 @@ enum exit_code recording_source_time(const struct recording *recording, const ch
     return EXIT_FINE;
 }
 
+static size_t count_targets(const struct recording *recording)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < recording->subject_count; i++) {
+        count += recording->subjects[i].kind == RECORDING_TARGET;
+    }
+    return count;
+}
+
 static void list_targets(const struct recording *recording, struct buffer *names)
 {
     for (size_t i = 0; i < recording->subject_count; i++) {
@@ -120,12 +130,35 @@ static void tell_distance(const struct recording_capture *capture, int64_t at_ms
     }
 }
 
+/* The capture of target for at_ms; which one it was to *chosen, unless that is NULL. */
+static enum exit_code load_capture(const struct recording *recording, const char *path,
+    const struct recording_subject *target, int64_t at_ms, struct facts *facts,
+    const struct recording_capture **chosen)
+{
+    const struct recording_capture *capture =
+        recording_capture_at(recording, target->id, at_ms);
+    struct error error = {0};
+
+    if (capture == NULL) {
+        complain("'%s' has no capture of '%s'", path, target->name);
+        return EXIT_NO_TARGET;
+    }
+    int rc = recording_capture_facts(recording, capture, facts, &error);
+    if (rc != 0) {
+        complain("%s", error_text(&error, rc));
+    }
+    if (chosen != NULL) {
+        *chosen = capture;
+    }
+    return exit_code_of(rc);
+}
+
 static enum exit_code read_capture(
     const struct recording *recording, const struct options *options, struct facts *facts)
 {
     const char *path = options->arguments[0];
     const char *name = options->argument_count > 1 ? options->arguments[1] : NULL;
-    struct error error = {0};
+    const struct recording_capture *capture;
     int64_t at_ms = recording->last_ms;
     enum exit_code code =
         recording_source_time(recording, path, "--at", options->texts[TEXT_AT], &at_ms);
@@ -137,19 +170,11 @@ static enum exit_code read_capture(
     if (target == NULL) {
         return EXIT_NO_TARGET;
     }
-    const struct recording_capture *capture =
-        recording_capture_at(recording, target->id, at_ms);
-    if (capture == NULL) {
-        complain("'%s' has no capture of '%s'", path, target->name);
-        return EXIT_NO_TARGET;
-    }
-    int rc = recording_capture_facts(recording, capture, facts, &error);
-    if (rc != 0) {
-        complain("%s", error_text(&error, rc));
-    } else if (options->texts[TEXT_AT] != NULL) {
+    code = load_capture(recording, path, target, at_ms, facts, &capture);
+    if (code == EXIT_FINE && options->texts[TEXT_AT] != NULL) {
         tell_distance(capture, at_ms);
     }
-    return exit_code_of(rc);
+    return code;
 }
 
 enum exit_code recording_source_read(const struct options *options, struct facts *facts)
@@ -161,5 +186,24 @@ enum exit_code recording_source_read(const struct options *options, struct facts
         code = read_capture(&recording, options, facts);
         recording_close(&recording);
     }
+    return code;
+}
+
+enum exit_code recording_source_last(
+    const char *path, const char *name, struct facts *facts)
+{
+    struct recording recording;
+    enum exit_code code = recording_source_open(path, &recording);
+
+    if (code != EXIT_FINE) {
+        return code;
+    }
+    const bool one = count_targets(&recording) == 1;
+    const struct recording_subject *target =
+        choose_target(&recording, path, one ? NULL : name);
+    code = target == NULL
+               ? EXIT_NO_TARGET
+               : load_capture(&recording, path, target, recording.last_ms, facts, NULL);
+    recording_close(&recording);
     return code;
 }

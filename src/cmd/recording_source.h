@@ -35,4 +35,8 @@ enum exit_code recording_source_time(const struct recording *recording, const ch
  */
 enum exit_code recording_source_read(const struct options *options, struct facts *facts);
 
+/* The last capture of the recording at path: of its only target, else of that name. As above. */
+enum exit_code recording_source_last(
+    const char *path, const char *name, struct facts *facts);
+
 #endif

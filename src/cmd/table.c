@@ -47,10 +47,14 @@ const struct command command_table[] = {
         "  strata explain --json 812 | jq '.findings[].rule'\n"
         "  strata explain incident.strata        what `strata capture` wrote\n"
         "  strata explain day.db --at 14:05      what `strata record` wrote\n"
+        "  sudo strata explain mariadbd --since before.strata\n"
+        "\n"
+        "With --since it says what each layer did since FILE, and what came of the\n"
+        "bytes that each finding of then had promised.\n"
         "\n"
         "See `strata help targets` for what TARGET may be.",
         LOOK | OPTION_FAIL_ON | OPTION_ROOT | OPTION_CAPTURE | OPTION_DEFAULTS |
-            OPTION_AT,
+            OPTION_AT | OPTION_SINCE,
         1, 2, cmd_explain},
     {"capture", "TARGET -o FILE", "store the facts about a target for `explain FILE`",
         "Reads what `explain` would read and writes it to FILE, to be explained later,\n"

@@ -140,8 +140,8 @@ void top_fill_pane(struct top *top)
     } else if (screen->pane == TOP_PANE_DETAIL && screen->selected < top->rows.count) {
         const struct watch_look *look = top_rows_of(&top->rows, screen->selected)->look;
         if (look != NULL && look->full) {
-            present_explain_text(
-                &look->account.snapshot, &look->account.list, &top->style, &top->pane);
+            present_explain_text(&look->account.snapshot, &look->account.list, NULL,
+                &top->style, &top->pane);
         } else {
             buffer_append_text(&top->pane, "reading\n");
         }

@@ -10,6 +10,7 @@
 #include "present/header_text.h"
 #include "present/json_parts.h"
 #include "present/mysql_json.h"
+#include "present/since_json.h"
 #include "present/zend_json.h"
 
 enum { EXPLAIN_SCHEMA = 1, INDENT = 2 };
@@ -150,7 +151,7 @@ static void write_findings(struct json_writer *json, const struct finding_list *
 }
 
 void present_explain_json(const struct snapshot *snapshot,
-    const struct finding_list *list, struct buffer *buffer)
+    const struct finding_list *list, const struct since *since, struct buffer *buffer)
 {
     struct json_writer json;
 
@@ -165,6 +166,10 @@ void present_explain_json(const struct snapshot *snapshot,
     zend_json(&json, snapshot->facts);
     mysql_json(&json, snapshot);
     write_cgroup(&json, &snapshot->container);
+    if (since != NULL) {
+        json_key(&json, "since");
+        since_json(&json, since);
+    }
     write_findings(&json, list);
     json_gaps_and_cost(&json, snapshot->facts);
     json_object_end(&json);

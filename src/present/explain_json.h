@@ -4,13 +4,14 @@
 
 #include "base/buffer.h"
 #include "findings/finding.h"
+#include "findings/since.h"
 #include "model/snapshot.h"
 
 /*
- * Appends one JSON document and a line end. Nothing is folded. Pure; memory that ran
- * short shows in buffer_error().
+ * Appends one JSON document and a line end. Nothing is folded. since is an earlier look to
+ * compare with, or NULL. Pure; memory that ran short shows in buffer_error().
  */
 void present_explain_json(const struct snapshot *snapshot,
-    const struct finding_list *list, struct buffer *buffer);
+    const struct finding_list *list, const struct since *since, struct buffer *buffer);
 
 #endif

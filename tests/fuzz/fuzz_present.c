@@ -38,11 +38,11 @@ static void render(const struct snapshot *snapshot, const struct finding_list *l
     struct buffer buffer;
 
     buffer_init(&buffer);
-    present_explain_text(snapshot, list, style, &buffer);
+    present_explain_text(snapshot, list, NULL, style, &buffer);
     present_overview_text(&overview, style, &buffer);
     check_text(&buffer, style->utf8);
     buffer_reset(&buffer);
-    present_explain_json(snapshot, list, &buffer);
+    present_explain_json(snapshot, list, NULL, &buffer);
     present_overview_json(&overview, &buffer);
     buffer_release(&buffer);
 }

@@ -21,7 +21,7 @@ static json_t *render(sample_function *build, const char *golden)
 
     build(&sample);
     buffer_init(&buffer);
-    present_explain_json(&sample.snapshot, &sample.list, &buffer);
+    present_explain_json(&sample.snapshot, &sample.list, NULL, &buffer);
     assert_golden(golden, &buffer);
     json_t *document = json_loads(buffer_text(&buffer), JSON_REJECT_DUPLICATES, NULL);
     assert_non_null(document);
@@ -100,7 +100,7 @@ static void a_heap_that_is_not_whole_is_not_ok(void **state)
     (void)state;
     buffer_init(&buffer);
     assert_int_equal(snapshot_build(&facts, &snapshot), 0);
-    present_explain_json(&snapshot, &list, &buffer);
+    present_explain_json(&snapshot, &list, NULL, &buffer);
     json_t *document = json_loads(buffer_text(&buffer), JSON_REJECT_DUPLICATES, NULL);
     json_t *glibc = json_array_get(json_object_get(document, "allocators"), 0);
     assert_string_equal(json_string_value(json_object_get(glibc, "state")), "stale");

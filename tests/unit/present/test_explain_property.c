@@ -29,7 +29,7 @@ static void check_json(const struct snapshot *snapshot, const struct finding_lis
     struct buffer buffer;
 
     buffer_init(&buffer);
-    present_explain_json(snapshot, list, &buffer);
+    present_explain_json(snapshot, list, NULL, &buffer);
     /* As reals: made-up numbers may be beyond jansson's signed integers. */
     const size_t flags = JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL;
     json_error_t error;
@@ -47,7 +47,7 @@ static void check_text(const struct snapshot *snapshot, const struct finding_lis
     struct buffer buffer;
 
     buffer_init(&buffer);
-    present_explain_text(snapshot, list, style, &buffer);
+    present_explain_text(snapshot, list, NULL, style, &buffer);
     assert_int_equal(buffer_error(&buffer), 0);
     for (size_t i = 0; i < buffer.length_bytes; i++) {
         unsigned char character = (unsigned char)buffer.data[i];

@@ -23,7 +23,7 @@ static void render(
 
     build(&sample);
     buffer_init(buffer);
-    present_explain_text(&sample.snapshot, &sample.list, style, buffer);
+    present_explain_text(&sample.snapshot, &sample.list, NULL, style, buffer);
 }
 
 static void matches(

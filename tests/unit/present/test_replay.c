@@ -29,8 +29,8 @@ static void explain(const struct facts *facts, struct buffer *text)
 
     assert_int_equal(snapshot_build(facts, &snapshot), 0);
     assert_int_equal(findings_run(&snapshot, &list), 0);
-    present_explain_text(&snapshot, &list, &style, text);
-    present_explain_json(&snapshot, &list, text);
+    present_explain_text(&snapshot, &list, NULL, &style, text);
+    present_explain_json(&snapshot, &list, NULL, text);
     assert_int_equal(buffer_error(text), 0);
     finding_list_release(&list);
     snapshot_release(&snapshot);
