@@ -109,7 +109,7 @@ static void put_cases(struct page *page, const struct plan_input *input,
     page_right(page, INK_DIM, "each", EACH_END);
     page_right(page, INK_DIM, "fit", FIT_END);
     if (now != 0) {
-        snprintf(text, sizeof(text), "%" PRIu64 " need", now);
+        snprintf(text, sizeof(text), "%" PRIu64 " would take", now);
         page_right(page, INK_DIM, text, NOW_END);
     }
     page_end_line(page);

@@ -122,6 +122,19 @@ static void append_variable(
     }
 }
 
+/* How the change takes effect. */
+static void append_restart(
+    struct buffer *buffer, enum run_kind kind, const struct cgroup_facts *cgroup)
+{
+    if (kind == RUN_UNIT) {
+        buffer_printf(buffer, "# systemctl restart %s", unit_name(cgroup));
+    } else if (kind == RUN_CONTAINER) {
+        buffer_append_text(buffer, "# docker compose up -d");
+    } else {
+        buffer_append_text(buffer, "# and start it again");
+    }
+}
+
 const char *fix_environment(struct finding_list *list, const struct snapshot *snapshot,
     const struct fix_variable *variables, size_t count)
 {
@@ -142,14 +155,38 @@ const char *fix_environment(struct finding_list *list, const struct snapshot *sn
     for (size_t i = 0; i < count; i++) {
         append_variable(&buffer, kind, &variables[i]);
     }
-    if (kind == RUN_UNIT) {
-        buffer_printf(&buffer, "# systemctl restart %s", unit_name(cgroup));
-    } else if (kind == RUN_CONTAINER) {
-        buffer_append_text(&buffer, "# docker compose up -d");
-    } else {
-        buffer_append_text(&buffer, "# and start it again");
-    }
+    append_restart(&buffer, kind, cgroup);
     return finish(list, &buffer);
+}
+
+/* A list of words, one a line, so that changes which come together can be merged. */
+static void append_options(struct buffer *buffer, enum run_kind kind,
+    const struct fix_variable *options, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (kind == RUN_CONTAINER || kind == RUN_POD) {
+            buffer_printf(
+                buffer, "\n  - \"--%s=%s\"", options[i].name, options[i].value);
+        } else {
+            buffer_printf(buffer, "\n%s = %s", options[i].name, options[i].value);
+        }
+    }
+}
+
+static void append_option_file(struct buffer *buffer, enum run_kind kind)
+{
+    if (kind == RUN_CONTAINER) {
+        buffer_append_text(buffer, "# compose file, in the service; "
+                                   "words of a command that is there stay in the list\n"
+                                   "command:");
+    } else if (kind == RUN_POD) {
+        buffer_append_text(buffer, "# pod template, in the container; "
+                                   "args that are there stay in the list\n"
+                                   "args:");
+    } else {
+        buffer_append_text(
+            buffer, "# my.cnf, or a file of its own in conf.d\n[mysqld]");
+    }
 }
 
 const char *fix_server_options(struct finding_list *list, const struct snapshot *snapshot,
@@ -157,33 +194,29 @@ const char *fix_server_options(struct finding_list *list, const struct snapshot 
 {
     const struct cgroup_facts *cgroup = cgroup_of(snapshot);
     const enum run_kind kind = run_kind_of(cgroup);
-    const bool words = kind == RUN_CONTAINER || kind == RUN_POD;
     struct buffer buffer;
 
     buffer_init(&buffer);
-    if (kind == RUN_CONTAINER) {
-        buffer_append_text(&buffer, "# compose file, in the service\ncommand: [");
-    } else if (kind == RUN_POD) {
-        buffer_append_text(&buffer, "# pod template, in the container\nargs: [");
-    } else {
-        buffer_append_text(
-            &buffer, "# my.cnf, or a file of its own in conf.d\n[mysqld]\n");
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (words) {
-            buffer_printf(&buffer, "%s\"--%s=%s\"", i == 0 ? "" : ", ", options[i].name,
-                options[i].value);
-        } else {
-            buffer_printf(&buffer, "%s = %s\n", options[i].name, options[i].value);
-        }
-    }
-    if (words) {
-        buffer_append_text(&buffer, "]");
-    } else if (kind == RUN_UNIT) {
-        buffer_printf(&buffer, "# systemctl restart %s", unit_name(cgroup));
-    } else {
-        buffer_append_text(&buffer, "# and start it again");
-    }
+    append_option_file(&buffer, kind);
+    append_options(&buffer, kind, options, count);
+    buffer_append_char(&buffer, '\n');
+    append_restart(&buffer, kind, cgroup);
+    return finish(list, &buffer);
+}
+
+const char *fix_server_variable(struct finding_list *list,
+    const struct snapshot *snapshot, const struct fix_variable *variable)
+{
+    const enum run_kind kind = run_kind_of(cgroup_of(snapshot));
+    struct buffer buffer;
+
+    buffer_init(&buffer);
+    buffer_printf(&buffer, "-- now, in a client of the server: no restart\n"
+                           "SET GLOBAL %s = %s;\n\n",
+        variable->name, variable->value);
+    buffer_append_text(&buffer, "# and for the next start\n");
+    append_option_file(&buffer, kind);
+    append_options(&buffer, kind, variable, 1);
     return finish(list, &buffer);
 }
 
@@ -200,7 +233,8 @@ const char *fix_property(struct finding_list *list, const struct snapshot *snaps
             unit_name(cgroup), name, value, unit_name(cgroup));
     case RUN_CONTAINER:
     case RUN_POD:
-        return finding_printf(list, "# compose file, in the service\n%s", compose);
+        return finding_printf(list,
+            "# compose file, in the service\n%s\n# docker compose up -d", compose);
     case RUN_PLAIN:
         break;
     }

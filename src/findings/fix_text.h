@@ -29,11 +29,15 @@ const char *fix_property(struct finding_list *list, const struct snapshot *snaps
     const char *name, const char *value, const char *compose);
 
 /*
- * Lines that set options of a database server: a command or args line for a container or pod,
- * else a group of my.cnf. The same rules for names.
+ * Lines that set options of a database server, read at its start: words of the command or args of
+ * a container or pod, else a group of my.cnf. The same rules for names.
  */
 const char *fix_server_options(struct finding_list *list, const struct snapshot *snapshot,
     const struct fix_variable *options, size_t count);
+
+/* The same for an option that a running server takes as well: first what sets it at once. */
+const char *fix_server_variable(struct finding_list *list,
+    const struct snapshot *snapshot, const struct fix_variable *variable);
 
 /*
  * What to type after `strata explain` for this target: as the user named it, or the pid.

@@ -104,7 +104,7 @@ static const char *cache_lines(struct finding_list *list, const struct snapshot 
     const char *size = finding_printf(list, "%" PRIu64, wanted_cache(mysql));
     const struct fix_variable option = {"thread_cache_size", size != NULL ? size : ""};
 
-    return fix_server_options(list, snapshot, &option, 1);
+    return fix_server_variable(list, snapshot, &option);
 }
 
 const char *mysql_thread_cache_fix(

@@ -12,9 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "base/quantity.h"
+#include "model/glibc_total.h"
 #include "model/mysql_layers.h"
-#include "model/part_table.h"
 
 static const enum layer_id ladder[] = {
     LAYER_TRACKED, LAYER_IN_USE, LAYER_HELD, LAYER_RESIDENT, LAYER_CHARGED};
@@ -25,7 +26,7 @@ enum {
     BAR_MAXIMUM = 60,
     NOTE_COLUMNS = 16, /* kept free behind the longest bar */
     GAP_INDENT = 2,
-    GAP_BYTES = 256,
+    GAP_BYTES = 320,
     SHOWN_PARTS = 8,
     VISIBLE_BYTES = 52429,     /* less than this is 0.0 MiB */
     EDGES_MIN_BYTES = 8 << 20, /* less in pages with blocks on them is not worth a word */
@@ -36,9 +37,14 @@ static bool is_known(const struct layer *layer)
     return layer->state == FACT_OK || layer->state == FACT_STALE;
 }
 
+static uint64_t positive(int64_t bytes)
+{
+    return bytes < 0 ? 0 : (uint64_t)bytes;
+}
+
 static uint64_t bytes_of(const struct layer *layer)
 {
-    return layer->bytes < 0 ? 0 : (uint64_t)layer->bytes;
+    return positive(layer->bytes);
 }
 
 static struct quantity amount(const struct page *page, uint64_t bytes)
@@ -93,23 +99,41 @@ static void layer_row(
     page_end_line(page);
 }
 
-/* Between in use and held: what is free, and how much of it costs memory. */
+/*
+ * Between in use and held: what is free, divided by what it costs. What is not resident is the
+ * figure of the table of arenas; what is comes by subtraction, so that the amounts add up.
+ */
 static void name_free_gap(
     const struct page *page, const struct snapshot *snapshot, char text[GAP_BYTES])
 {
-    const struct layer *resident = &snapshot->layers[LAYER_FREE_RESIDENT];
-    const uint64_t edges = layer_part_bytes(
-        &snapshot->layers[LAYER_RESIDENT], part_table[PART_GLIBC_FREE_EDGES].id);
+    const struct layer *layers = snapshot->layers;
+    const bool exact = page->style->exact_bytes;
+    /* On pages that blocks in use keep resident. */
+    const uint64_t beside = glibc_total_of(snapshot).free_shared_bytes;
 
-    if (is_known(resident) && edges >= EDGES_MIN_BYTES) {
-        (void)snprintf(text, GAP_BYTES,
-            "free in the allocator, resident: %s in whole pages, %s beside blocks in use",
-            amount(page, bytes_of(resident)).text, amount(page, edges).text);
-    } else if (is_known(resident)) {
-        (void)snprintf(text, GAP_BYTES, "free in the allocator, %s of it resident",
-            amount(page, bytes_of(resident)).text);
-    } else {
+    if (!is_known(&layers[LAYER_FREE_RESIDENT])) {
         (void)snprintf(text, GAP_BYTES, "free in the allocator");
+        return;
+    }
+    const uint64_t whole = bytes_of(&layers[LAYER_FREE_RESIDENT]);
+    const uint64_t absent =
+        number_subtract(number_subtract(bytes_of(&layers[LAYER_HELD]),
+                            bytes_of(&layers[LAYER_IN_USE])),
+            number_add(whole, beside));
+    const int64_t resident = quantity_gap((int64_t)absent,
+        quantity_gap(layers[LAYER_IN_USE].bytes, layers[LAYER_HELD].bytes, exact), exact);
+
+    if (beside >= EDGES_MIN_BYTES) {
+        (void)snprintf(text, GAP_BYTES,
+            "free in the allocator: %s in whole resident pages, %s beside blocks in "
+            "use, %s not resident",
+            amount(page, whole).text,
+            amount(page, positive(quantity_gap((int64_t)whole, resident, exact))).text,
+            amount(page, absent).text);
+    } else {
+        (void)snprintf(text, GAP_BYTES, "free in the allocator: %s resident, %s not",
+            amount(page, positive(resident)).text,
+            amount(page, absent).text);
     }
 }
 
@@ -137,27 +161,44 @@ static void name_resident_gap(
         signed_amount(page, outside).text, signed_amount(page, -untouched->bytes).text);
 }
 
+/* What databases count and map beside malloc, over all members. */
+static uint64_t tracked_beside_malloc(const struct snapshot *snapshot)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < snapshot->member_count; i++) {
+        bytes = number_add(bytes, mysql_view_of(&snapshot->members[i]).outside_bytes);
+    }
+    return number_smaller(bytes, INT64_MAX);
+}
+
 /*
  * Between tracked and in use: a database counts what it maps itself, and leaves out blocks
- * that no instrument counts. Only of one process: a group has no such account.
+ * that no instrument counts. Counters and heap are read one after the other, so of a busy
+ * server more may be tracked than is in use.
  */
 static void name_tracked_gap(
     const struct page *page, const struct snapshot *snapshot, char text[GAP_BYTES])
 {
-    const struct mysql_view mysql = snapshot->member_count == 1
-                                        ? mysql_view_of(&snapshot->members[0])
-                                        : (struct mysql_view){.facts = NULL};
+    const struct layer *layers = snapshot->layers;
+    const bool exact = page->style->exact_bytes;
+    const int64_t gap =
+        quantity_gap(layers[LAYER_TRACKED].bytes, layers[LAYER_IN_USE].bytes, exact);
+    const int64_t beside = (int64_t)tracked_beside_malloc(snapshot);
+    const int64_t rest = quantity_gap(-beside, gap, exact);
 
-    if (!mysql.in_use_known) {
-        (void)snprintf(text, GAP_BYTES, "not tracked by the application");
+    if (beside == 0) {
+        (void)snprintf(text, GAP_BYTES, "%s",
+            gap < 0 ? "tracked, and not in malloc: mapped beside it, or freed since it was "
+                      "counted"
+                    : "not tracked by the application");
         return;
     }
-    (void)snprintf(text, GAP_BYTES,
-        "mapped beside malloc %s, in malloc and not tracked %s: %llu %% of in use is "
-        "tracked",
-        signed_amount(page, -(int64_t)mysql.outside_bytes).text,
-        signed_amount(page, mysql.untracked_bytes + (int64_t)mysql.header_bytes).text,
-        (unsigned long long)mysql.coverage_percent);
+    (void)snprintf(text, GAP_BYTES, "beside malloc %s, %s %s",
+        signed_amount(page, -beside).text,
+        rest < 0 ? "counted and no longer in malloc (it moved meanwhile)"
+                 : "in malloc and not tracked",
+        signed_amount(page, rest).text);
 }
 
 static const char *charged_gap_name(const struct snapshot *snapshot)

@@ -69,13 +69,22 @@ static void coverage(struct page *page, const struct mysql_view *mysql)
         return;
     }
     buffer_init(&text);
-    buffer_printf(&text,
-        "of the %s which malloc has in use it counts %" PRIu64
-        " %%: %s, and %s of headers; "
-        "%s is counted by nobody",
-        amount(page, mysql->in_use_bytes).text, mysql->coverage_percent,
-        amount(page, mysql->inside_bytes).text, amount(page, mysql->header_bytes).text,
-        quantity_signed_bytes(mysql->untracked_bytes, page->style->exact_bytes).text);
+    if (mysql->untracked_bytes < 0) {
+        buffer_printf(&text,
+            "it counts %s in malloc, which has %s in use: %s more, counted at another "
+            "moment",
+            amount(page, mysql->inside_bytes).text,
+            amount(page, mysql->in_use_bytes).text,
+            amount(page, -(uint64_t)mysql->untracked_bytes).text);
+    } else {
+        buffer_printf(&text,
+            "of the %s which malloc has in use it counts %" PRIu64
+            " %%: %s, and %s of headers; %s is counted by nobody",
+            amount(page, mysql->in_use_bytes).text, mysql->coverage_percent,
+            amount(page, mysql->inside_bytes).text,
+            amount(page, mysql->header_bytes).text,
+            quantity_signed_bytes(mysql->untracked_bytes, page->style->exact_bytes).text);
+    }
     note(page, &text);
 }
 

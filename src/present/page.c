@@ -169,9 +169,10 @@ void page_bar(struct page *page, uint64_t value, uint64_t maximum, int columns)
         "\u258b", "\u258a", "\u2589", "\u2588"};
     int steps = page->style->utf8 ? 8 : 1;
     double share = maximum == 0 ? 0 : (double)value / (double)maximum;
-    int filled = (int)((share > 1 ? 1 : share) * columns * steps + 0.5);
+    const bool cut = share > 1 && columns > 0;
+    int filled = cut ? (columns - 1) * steps : (int)(share * columns * steps + 0.5);
 
-    if (filled == 0) {
+    if (filled == 0 && !cut) {
         return;
     }
     begin_ink(page, INK_BAR);
@@ -181,6 +182,10 @@ void page_bar(struct page *page, uint64_t value, uint64_t maximum, int columns)
     }
     if (filled > 0) {
         buffer_append_text(page->buffer, eighths[filled]);
+        page->column++;
+    }
+    if (cut) {
+        buffer_append_text(page->buffer, page->style->utf8 ? "\u25b6" : ">");
         page->column++;
     }
     end_ink(page, INK_BAR);

@@ -63,7 +63,10 @@ int page_text_column(const struct page *page);
 /* text cut to columns, the cut shown by one character. */
 void page_fit(struct page *page, enum ink ink, const char *text, int columns);
 
-/* A bar of value / maximum of columns, in eighths where the terminal can. */
+/*
+ * A bar of value / maximum of columns, in eighths where the terminal can. Beyond the maximum it
+ * ends in an arrow head: it is cut there.
+ */
 void page_bar(struct page *page, uint64_t value, uint64_t maximum, int columns);
 
 /*

@@ -144,7 +144,42 @@ static void properties_follow_the_same_rules(void **state)
     cgroup->container_id = (char[]){"0123"};
     assert_string_equal(fix_property(&fixture->list, &fixture->snapshot, "MemoryMax",
                             "800M", "mem_limit: 800m"),
-        "# compose file, in the service\nmem_limit: 800m");
+        "# compose file, in the service\nmem_limit: 800m\n# docker compose up -d");
+}
+
+static void options_of_a_server_stand_before_its_restart(void **state)
+{
+    static const struct fix_variable off = {"performance_schema", "OFF"};
+    struct fixture *fixture = *state;
+    struct cgroup_facts *cgroup = builder_cgroup(&fixture->facts, 2);
+
+    cgroup->unit = (char[]){"mariadb.service"};
+    assert_int_equal(snapshot_build(&fixture->facts, &fixture->snapshot), 0);
+    assert_string_equal(
+        fix_server_options(&fixture->list, &fixture->snapshot, &off, 1),
+        "# my.cnf, or a file of its own in conf.d\n[mysqld]\nperformance_schema = OFF\n"
+        "# systemctl restart mariadb.service");
+    cgroup->container_id = (char[]){"0123"};
+    assert_string_equal(
+        fix_server_options(&fixture->list, &fixture->snapshot, &off, 1),
+        "# compose file, in the service; words of a command that is there stay in the "
+        "list\n"
+        "command:\n  - \"--performance_schema=OFF\"\n# docker compose up -d");
+}
+
+static void a_variable_is_set_without_a_restart(void **state)
+{
+    static const struct fix_variable cache = {"thread_cache_size", "64"};
+    struct fixture *fixture = *state;
+
+    builder_cgroup(&fixture->facts, 2)->unit = (char[]){"mariadb.service"};
+    assert_int_equal(snapshot_build(&fixture->facts, &fixture->snapshot), 0);
+    assert_string_equal(
+        fix_server_variable(&fixture->list, &fixture->snapshot, &cache),
+        "-- now, in a client of the server: no restart\n"
+        "SET GLOBAL thread_cache_size = 64;\n\n"
+        "# and for the next start\n"
+        "# my.cnf, or a file of its own in conf.d\n[mysqld]\nthread_cache_size = 64");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -159,6 +194,8 @@ int main(void)
         TEST(the_members_cgroup_is_used_when_the_target_has_none),
         TEST(hostile_names_are_not_pasted),
         TEST(properties_follow_the_same_rules),
+        TEST(options_of_a_server_stand_before_its_restart),
+        TEST(a_variable_is_set_without_a_restart),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,6 +52,57 @@ static void shows_what_a_database_counts(void **state)
     matches(sample_database_asked, &style, "explain-database-asked-all.txt");
 }
 
+/* What is in the page of a sample whose in-use layer is bytes, on a wide terminal. */
+static void assert_shown_in_use(sample_function *build, int64_t bytes, const char *text)
+{
+    static struct sample sample;
+    const struct present_style style = {.utf8 = true, .width = 200};
+    struct buffer buffer;
+
+    build(&sample);
+    sample.snapshot.layers[LAYER_IN_USE].bytes = bytes;
+    buffer_init(&buffer);
+    present_explain_text(&sample.snapshot, &sample.list, &style, &buffer);
+    if (strstr(buffer_text(&buffer), text) == NULL) {
+        fail_msg("'%s' is not in\n%s", text, buffer_text(&buffer));
+    }
+    buffer_release(&buffer);
+}
+
+/* A server that says what it counts, of which nothing lies beside malloc. */
+static void all_in_malloc(struct sample *sample)
+{
+    sample_database_asked(sample);
+    sample->snapshot.member_count = 0;
+}
+
+static void a_gap_below_nothing_has_its_own_words(void **state)
+{
+    (void)state;
+    assert_shown_in_use(sample_database_asked, 451 << 20,
+        "-19.0 MiB    beside malloc -128.0 MiB, in malloc and not tracked +109.0 MiB\n");
+    assert_shown_in_use(sample_database_asked, 300 << 20,
+        "-170.0 MiB    beside malloc -128.0 MiB, counted and no longer in malloc (it moved "
+        "meanwhile) -42.0 MiB\n");
+    assert_shown_in_use(all_in_malloc, 480 << 20, "+10.0 MiB    not tracked by the application\n");
+    assert_shown_in_use(all_in_malloc, 300 << 20,
+        "-170.0 MiB    tracked, and not in malloc: mapped beside it, or freed since it was "
+        "counted\n");
+}
+
+/* What is not resident is a figure of its own; what is, is the rest of the gap as shown. */
+static void the_free_gap_adds_up(void **state)
+{
+    (void)state;
+    assert_shown_in_use(sample_database_asked, 451 << 20,
+        "+552.0 MiB    free in the allocator: 343.0 MiB in whole resident pages, 52.0 MiB "
+        "beside blocks in use, 157.0 MiB not resident\n");
+    assert_shown_in_use(all_in_malloc, (451 << 20) + 50000,
+        "+552.0 MiB    free in the allocator: 343.0 MiB resident, 209.0 MiB not\n");
+    assert_shown_in_use(all_in_malloc, (451 << 20) - 53000,
+        "+552.1 MiB    free in the allocator: 343.0 MiB resident, 209.1 MiB not\n");
+}
+
 static void shows_exact_bytes(void **state)
 {
     struct present_style style = plain;
@@ -162,6 +213,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shows_a_database_in_a_container),
         cmocka_unit_test(shows_what_a_database_counts),
+        cmocka_unit_test(a_gap_below_nothing_has_its_own_words),
+        cmocka_unit_test(the_free_gap_adds_up),
         cmocka_unit_test(shows_exact_bytes),
         cmocka_unit_test(shows_everything_on_request),
         cmocka_unit_test(uses_colours_only_when_asked),

@@ -97,8 +97,10 @@ static void draws_bars_in_eighths_or_marks(void **state)
     style.utf8 = false;
     page_bar(&page, 1, 2, 4);
     page_bar(&page, 1, 0, 4);
-    assert_string_equal(buffer_text(&buffer), "\u258a|\u2588\u2588|##");
-    assert_int_equal(page.column, 1 + 1 + 2 + 1 + 2);
+    page_put(&page, INK_PLAIN, "|");
+    page_bar(&page, 3, 2, 2);
+    assert_string_equal(buffer_text(&buffer), "\u258a|\u2588\u25b6|##|#>");
+    assert_int_equal(page.column, 1 + 1 + 2 + 1 + 2 + 1 + 2);
 }
 
 static void colours_text_but_not_blanks(void **state)
