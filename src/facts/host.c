@@ -298,7 +298,8 @@ static int read_hypervisor(struct reader *reader)
         rc = read_cpu_flag(reader, &flag);
     }
     if (rc == 0 && name == NULL && (flag || virtual)) {
-        name = dmi.length_bytes > 0 ? buffer_text(&dmi) : "not named: the CPU's flag says so";
+        name = dmi.length_bytes > 0 ? buffer_text(&dmi)
+                                    : "not named: the CPU's flag says so";
     }
     if (rc == 0 && name != NULL) {
         reader->host->hypervisor = region_copy_text(reader->region, name);

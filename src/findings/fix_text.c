@@ -165,8 +165,7 @@ static void append_options(struct buffer *buffer, enum run_kind kind,
 {
     for (size_t i = 0; i < count; i++) {
         if (kind == RUN_CONTAINER || kind == RUN_POD) {
-            buffer_printf(
-                buffer, "\n  - \"--%s=%s\"", options[i].name, options[i].value);
+            buffer_printf(buffer, "\n  - \"--%s=%s\"", options[i].name, options[i].value);
         } else {
             buffer_printf(buffer, "\n%s = %s", options[i].name, options[i].value);
         }
@@ -184,8 +183,7 @@ static void append_option_file(struct buffer *buffer, enum run_kind kind)
                                    "args that are there stay in the list\n"
                                    "args:");
     } else {
-        buffer_append_text(
-            buffer, "# my.cnf, or a file of its own in conf.d\n[mysqld]");
+        buffer_append_text(buffer, "# my.cnf, or a file of its own in conf.d\n[mysqld]");
     }
 }
 
@@ -211,8 +209,9 @@ const char *fix_server_variable(struct finding_list *list,
     struct buffer buffer;
 
     buffer_init(&buffer);
-    buffer_printf(&buffer, "-- now, in a client of the server: no restart\n"
-                           "SET GLOBAL %s = %s;\n\n",
+    buffer_printf(&buffer,
+        "-- now, in a client of the server: no restart\n"
+        "SET GLOBAL %s = %s;\n\n",
         variable->name, variable->value);
     buffer_append_text(&buffer, "# and for the next start\n");
     append_option_file(&buffer, kind);
@@ -233,8 +232,8 @@ const char *fix_property(struct finding_list *list, const struct snapshot *snaps
             unit_name(cgroup), name, value, unit_name(cgroup));
     case RUN_CONTAINER:
     case RUN_POD:
-        return finding_printf(list,
-            "# compose file, in the service\n%s\n# docker compose up -d", compose);
+        return finding_printf(
+            list, "# compose file, in the service\n%s\n# docker compose up -d", compose);
     case RUN_PLAIN:
         break;
     }

@@ -116,10 +116,9 @@ static void name_free_gap(
         return;
     }
     const uint64_t whole = bytes_of(&layers[LAYER_FREE_RESIDENT]);
-    const uint64_t absent =
-        number_subtract(number_subtract(bytes_of(&layers[LAYER_HELD]),
-                            bytes_of(&layers[LAYER_IN_USE])),
-            number_add(whole, beside));
+    const uint64_t absent = number_subtract(
+        number_subtract(bytes_of(&layers[LAYER_HELD]), bytes_of(&layers[LAYER_IN_USE])),
+        number_add(whole, beside));
     const int64_t resident = quantity_gap((int64_t)absent,
         quantity_gap(layers[LAYER_IN_USE].bytes, layers[LAYER_HELD].bytes, exact), exact);
 
@@ -132,8 +131,7 @@ static void name_free_gap(
             amount(page, absent).text);
     } else {
         (void)snprintf(text, GAP_BYTES, "free in the allocator: %s resident, %s not",
-            amount(page, positive(resident)).text,
-            amount(page, absent).text);
+            amount(page, positive(resident)).text, amount(page, absent).text);
     }
 }
 
@@ -189,9 +187,10 @@ static void name_tracked_gap(
 
     if (beside == 0) {
         (void)snprintf(text, GAP_BYTES, "%s",
-            gap < 0 ? "tracked, and not in malloc: mapped beside it, or freed since it was "
-                      "counted"
-                    : "not tracked by the application");
+            gap < 0
+                ? "tracked, and not in malloc: mapped beside it, or freed since it was "
+                  "counted"
+                : "not tracked by the application");
         return;
     }
     (void)snprintf(text, GAP_BYTES, "beside malloc %s, %s %s",

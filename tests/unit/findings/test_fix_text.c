@@ -155,13 +155,11 @@ static void options_of_a_server_stand_before_its_restart(void **state)
 
     cgroup->unit = (char[]){"mariadb.service"};
     assert_int_equal(snapshot_build(&fixture->facts, &fixture->snapshot), 0);
-    assert_string_equal(
-        fix_server_options(&fixture->list, &fixture->snapshot, &off, 1),
+    assert_string_equal(fix_server_options(&fixture->list, &fixture->snapshot, &off, 1),
         "# my.cnf, or a file of its own in conf.d\n[mysqld]\nperformance_schema = OFF\n"
         "# systemctl restart mariadb.service");
     cgroup->container_id = (char[]){"0123"};
-    assert_string_equal(
-        fix_server_options(&fixture->list, &fixture->snapshot, &off, 1),
+    assert_string_equal(fix_server_options(&fixture->list, &fixture->snapshot, &off, 1),
         "# compose file, in the service; words of a command that is there stay in the "
         "list\n"
         "command:\n  - \"--performance_schema=OFF\"\n# docker compose up -d");
@@ -174,8 +172,7 @@ static void a_variable_is_set_without_a_restart(void **state)
 
     builder_cgroup(&fixture->facts, 2)->unit = (char[]){"mariadb.service"};
     assert_int_equal(snapshot_build(&fixture->facts, &fixture->snapshot), 0);
-    assert_string_equal(
-        fix_server_variable(&fixture->list, &fixture->snapshot, &cache),
+    assert_string_equal(fix_server_variable(&fixture->list, &fixture->snapshot, &cache),
         "-- now, in a client of the server: no restart\n"
         "SET GLOBAL thread_cache_size = 64;\n\n"
         "# and for the next start\n"
