@@ -84,8 +84,29 @@ int test_resident_is_ours(void)
 #endif
 }
 
-void test_expect_fatal(
-    void (*misuse)(struct strata_heap *), enum strata_layout layout, const char *what)
+struct victim {
+    void (*misuse)(struct strata_heap *);
+    enum strata_layout layout;
+};
+
+static void misuse_heap(const void *context)
+{
+    const struct victim *victim = context;
+    struct strata_heap_options options = {
+        .struct_bytes = sizeof(options), .layout = victim->layout, .name = "victim"};
+    victim->misuse(strata_heap_new(&options));
+}
+
+static void misuse_malloc(const void *context)
+{
+    void (*misuse)(void);
+    memcpy(&misuse, context, sizeof(misuse));
+    misuse();
+}
+
+/* Runs in a child, which has to abort and to say both texts, and an address. */
+static void expect_abort(
+    void (*run)(const void *), const void *context, const char *heap, const char *what)
 {
     int ends[2];
     assert_int_equal(pipe(ends), 0);
@@ -93,9 +114,7 @@ void test_expect_fatal(
     assert_true(child >= 0);
     if (child == 0) {
         dup2(ends[1], STDERR_FILENO);
-        struct strata_heap_options options = {
-            .struct_bytes = sizeof(options), .layout = layout, .name = "victim"};
-        misuse(strata_heap_new(&options));
+        run(context);
         _exit(0);
     }
     close(ends[1]);
@@ -110,10 +129,22 @@ void test_expect_fatal(
     int status = 0;
     assert_int_equal(waitpid(child, &status, 0), child);
     if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGABRT ||
-        strstr(text, what) == NULL || strstr(text, "heap 'victim'") == NULL ||
+        strstr(text, what) == NULL || strstr(text, heap) == NULL ||
         strstr(text, "address 0x") == NULL) {
         fail_msg("status %d, said: %s; wanted: %s", status, text, what);
     }
+}
+
+void test_expect_fatal(
+    void (*misuse)(struct strata_heap *), enum strata_layout layout, const char *what)
+{
+    const struct victim victim = {.misuse = misuse, .layout = layout};
+    expect_abort(misuse_heap, &victim, "heap 'victim'", what);
+}
+
+void test_expect_abort(void (*misuse)(void), const char *what)
+{
+    expect_abort(misuse_malloc, &misuse, "heap 'malloc'", what);
 }
 
 /* ---- the fake system ---- */

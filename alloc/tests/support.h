@@ -39,6 +39,8 @@ int test_resident_is_ours(void);
 /* Runs `misuse` in a child; passes if it aborts and its stderr holds both texts. */
 void test_expect_fatal(
     void (*misuse)(struct strata_heap *), enum strata_layout layout, const char *what);
+/* The same of the malloc replacement. */
+void test_expect_abort(void (*misuse)(void), const char *what);
 
 /* The fake system: passes on to Linux, counts what is mapped, and fails map, reserve,
  * commit and extend from the nth call on, once or for good; with `all`, purge and unmap as
