@@ -62,7 +62,7 @@ static void assert_shown_in_use(sample_function *build, int64_t bytes, const cha
     build(&sample);
     sample.snapshot.layers[LAYER_IN_USE].bytes = bytes;
     buffer_init(&buffer);
-    present_explain_text(&sample.snapshot, &sample.list, &style, &buffer);
+    present_explain_text(&sample.snapshot, &sample.list, NULL, &style, &buffer);
     if (strstr(buffer_text(&buffer), text) == NULL) {
         fail_msg("'%s' is not in\n%s", text, buffer_text(&buffer));
     }
