@@ -94,6 +94,11 @@ static int read_live(const struct options *options, const char *target,
     return rc;
 }
 
+bool account_is_live(const struct options *options, const char *target)
+{
+    return options->root == NULL && !recording_is_meant(target) && !is_capture(target);
+}
+
 enum exit_code account_read(
     const struct options *options, const char *target, struct facts *facts)
 {

@@ -25,6 +25,9 @@ struct account {
 enum exit_code account_read(
     const struct options *options, const char *target, struct facts *facts);
 
+/* Would account_read() look at processes of this machine? */
+bool account_is_live(const struct options *options, const char *target);
+
 /* Model and findings of account->facts. On failure facts are released as well. */
 enum exit_code account_judge(struct account *account);
 

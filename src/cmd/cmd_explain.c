@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cmd/account.h"
+#include "cmd/kept_look.h"
 #include "cmd/message.h"
 #include "cmd/options.h"
 #include "cmd/past.h"
@@ -35,20 +36,17 @@ static enum exit_code store(const struct options *options, const struct facts *f
     return EXIT_FINE;
 }
 
-static enum exit_code show(
-    const struct options *options, const struct account *account, const struct past *past)
+static enum exit_code show(const struct options *options, const struct account *account,
+    const struct explain_past *past)
 {
     const struct present_style style = terminal_style(options);
-    const struct since *since = past->there ? &past->since : NULL;
-    const struct explain_past beside = {.since = since};
     struct buffer buffer;
 
     buffer_init(&buffer);
     if (options->json) {
-        present_explain_json(&account->snapshot, &account->list, since, &buffer);
+        present_explain_json(&account->snapshot, &account->list, past->since, &buffer);
     } else {
-        present_explain_text(
-            &account->snapshot, &account->list, &beside, &style, &buffer);
+        present_explain_text(&account->snapshot, &account->list, past, &style, &buffer);
     }
     int rc = print_buffer(&buffer);
     buffer_release(&buffer);
@@ -56,15 +54,39 @@ static enum exit_code show(
                    : EXIT_FAILED;
 }
 
-/* Beside what was before, when that is known. */
-static enum exit_code tell(const struct options *options, const struct account *account)
+/* The look that was asked for, or else one that was kept of an earlier start of the target. */
+static enum exit_code find_past(const struct options *options,
+    const struct account *account, bool live, struct past *past)
 {
     const char *before = options->texts[TEXT_SINCE];
-    struct past past = {.there = false};
-    enum exit_code code = before != NULL ? past_read(before, account, &past) : EXIT_FINE;
+    struct facts facts;
+
+    past->there = false;
+    if (before != NULL) {
+        return past_read(before, account, past);
+    }
+    if (live && kept_look_before(&account->facts, &facts)) {
+        (void)past_take(
+            &facts, "kept look", account, past); /* without it, as without a look */
+    }
+    return EXIT_FINE;
+}
+
+/* live: the target runs here, so that there will be a next time. */
+static enum exit_code tell(
+    const struct options *options, const struct account *account, bool live)
+{
+    const bool keeps = live && options->texts[TEXT_NO_KEEP] == NULL &&
+                       kept_look_is_worth(&account->list);
+    struct past past;
+    enum exit_code code = find_past(options, account, live, &past);
 
     if (code == EXIT_FINE) {
-        code = show(options, account, &past);
+        const struct explain_past beside = {
+            .since = past.there ? &past.since : NULL,
+            .kept = keeps ? kept_look_words(kept_look_keep(&account->facts)) : NULL,
+        };
+        code = show(options, account, &beside);
         past_release(&past);
     }
     return code;
@@ -72,6 +94,7 @@ static enum exit_code tell(const struct options *options, const struct account *
 
 int cmd_explain(const struct options *options)
 {
+    const bool live = account_is_live(options, options->arguments[0]);
     struct account account;
 
     if (options->capture != NULL && strcmp(options->capture, "-") == 0) {
@@ -98,7 +121,7 @@ int cmd_explain(const struct options *options)
     }
     code = account_judge(&account);
     if (code == EXIT_FINE) {
-        code = tell(options, &account);
+        code = tell(options, &account, live);
         account_release(&account);
     }
     return code;

@@ -65,6 +65,8 @@ const struct option_row option_table[] = {
     {"capture", VALUE_CAPTURE, "FILE", OPTION_CAPTURE, "also store the facts in FILE"},
     {"since", VALUE_TEXT + TEXT_SINCE, "FILE", OPTION_SINCE,
         "compare with an earlier look: a capture or recording"},
+    {"no-keep", VALUE_TEXT + TEXT_NO_KEEP, NULL, OPTION_SINCE,
+        "keep no look for the next explain (STRATA_STATE=off)"},
     {"output", 'o', "FILE", OPTION_OUTPUT, "where to write; - is standard output"},
     {"check", VALUE_CHECK, NULL, OPTION_CHECK, "exit with 1 when a figure differs"},
     {"check", VALUE_CHECK, NULL, OPTION_RUN, "exit with 125 unless the preload acts"},

@@ -99,6 +99,7 @@ enum option_text {
     TEXT_HTML,
     TEXT_SILENT,
     TEXT_SINCE,
+    TEXT_NO_KEEP,
     TEXT_COUNT,
 };
 

@@ -6,7 +6,7 @@
 setup() {
     : "${STRATA:?is the path of the program; ctest sets it}"
     unset NO_COLOR COLUMNS "${!STRATA_@}"
-    export TERM=xterm LC_ALL=C.UTF-8
+    export TERM=xterm LC_ALL=C.UTF-8 STRATA_STATE=$BATS_TEST_TMPDIR/state
     cd "$BATS_TEST_TMPDIR"
     started=()
 }
