@@ -9,7 +9,7 @@ _strata() {
     done
     case $command in
     '') options='--json --bytes --all --color --width --fail-on --root --help ' words='explain capture bench plan top export record report run rules lab help' files=no ;;
-    explain) options='--json --bytes --all --color --width --fail-on --root --defaults-file --capture --since --at --help ' words=$(ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u) ;;
+    explain) options='--json --bytes --all --color --width --fail-on --root --defaults-file --capture --since --no-keep --at --help ' words=$(ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u) ;;
     capture) options='--root --defaults-file --output --help ' words=$(ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u) ;;
     bench) options='--json --output --limit --models --list --workers --connections --seconds --runs --quiet --warm --work --load --rate --keep-alive --url --attach --expect --price-memory --price-cpu --currency --markdown --html --silent --help ' words=$(printf '%s\n' fpm fpm-nginx frankenphp gunicorn mariadb model-event model-prefork model-supervisor nginx node roadrunner swoole swoole-blocking unit) ;;
     plan) options='--json --bytes --color --width --root --limit --memory-limit --others --reserve --case --server --prometheus --days --pool --at --help ' ;;

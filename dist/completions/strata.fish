@@ -19,6 +19,7 @@ complete -c strata -n '__fish_seen_subcommand_from explain' -l root -r -F -d 're
 complete -c strata -n '__fish_seen_subcommand_from explain' -l defaults-file -r -F -d 'user and password for databases, instead of my.cnf'
 complete -c strata -n '__fish_seen_subcommand_from explain' -l capture -r -F -d 'also store the facts in FILE'
 complete -c strata -n '__fish_seen_subcommand_from explain' -l since -r -F -d 'compare with an earlier look: a capture or recording'
+complete -c strata -n '__fish_seen_subcommand_from explain' -l no-keep -d 'keep no look for the next explain (STRATA_STATE=off)'
 complete -c strata -n '__fish_seen_subcommand_from explain' -l at -x -d 'a moment: 14:05, 2026-11-30T14:05Z, -10m'
 complete -c strata -n '__fish_seen_subcommand_from explain' -l help -s h -d 'this text'
 complete -c strata -n __fish_use_subcommand -f -a capture -d 'store the facts about a target for `explain FILE`'

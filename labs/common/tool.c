@@ -71,11 +71,12 @@ json_t *tool_explain(pid_t pid, const char *capture)
     char path[PATH_BYTES];
     char number[PID_BYTES];
     char explain[] = "explain", json[] = "--json", option[] = "--capture";
+    char no_keep[] = "--no-keep"; /* a lab is no target that comes again */
 
     find_tool(path, sizeof(path));
     (void)snprintf(number, sizeof(number), "%d", (int)pid);
-    char *arguments[] = {path, explain, number, json, capture != NULL ? option : NULL,
-        (char *)capture, NULL};
+    char *arguments[] = {path, explain, number, json, no_keep,
+        capture != NULL ? option : NULL, (char *)capture, NULL};
     return run(arguments);
 }
 

@@ -50,7 +50,10 @@ const struct command command_table[] = {
         "  sudo strata explain mariadbd --since before.strata\n"
         "\n"
         "With --since it says what each layer did since FILE, and what came of the\n"
-        "bytes that each finding of then had promised.\n"
+        "bytes that each finding of then had promised. A look that promises bytes is "
+        "kept\n"
+        "(/var/lib/strata, ~/.local/state/strata or $STRATA_STATE), and the page of the\n"
+        "target's next start has that part by itself.\n"
         "\n"
         "See `strata help targets` for what TARGET may be.",
         LOOK | OPTION_FAIL_ON | OPTION_ROOT | OPTION_CAPTURE | OPTION_DEFAULTS |

@@ -38,8 +38,15 @@ class Demo(unittest.TestCase):
         self.assertIsNotNone(arenas, output)
         self.assertGreater(int(arenas.group(1)), 2)
         self.assertLessEqual(int(arenas.group(2)), 2)
-        said = "lies in the predicted range" in output
-        self.assertEqual(said, low <= after <= high, output)
+        # What strata says of itself the next time: the same range, and what the arenas gave back.
+        said = re.search(r"^(as|more than|less than) promised: promised ([\d.]+)-([\d.]+) MiB; resident and free in malloc "
+                         r"fell by ([\d.]+) MiB", output, re.M)
+        self.assertIsNotNone(said, output)
+        least, most, fell = map(float, said.groups()[1:])
+        self.assertAlmostEqual(before - low, most, delta=0.15)
+        self.assertAlmostEqual(before - high, least, delta=0.15)
+        self.assertEqual(said.group(1), "less than" if fell < least else "more than" if fell > most else "as")
+        self.assertIn("(kept look, restarted)", output)
 
     def test_interrupted(self):
         with self.start() as demo:
