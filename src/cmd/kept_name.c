@@ -148,11 +148,15 @@ bool kept_name_of(
 bool kept_name_parse(const char *text, struct kept_name *name)
 {
     const char *dash = strchr(text, '-'); /* none is in the part for people */
-    const char *rest = dash != NULL ? dash + 1 : "";
+    const char *rest;
     uint64_t pid;
 
+    if (dash == NULL) {
+        return false;
+    }
+    rest = dash + 1;
     if (number_read(&rest, HEXADECIMAL, &name->key) != 0 ||
-        rest != dash + 1 + KEY_DIGITS || *rest++ != '-' ||
+        rest - dash != 1 + KEY_DIGITS || *rest++ != '-' ||
         number_read(&rest, DECIMAL, &name->start_unix_seconds) != 0 || *rest++ != '-' ||
         number_read(&rest, DECIMAL, &pid) != 0 || pid > INT32_MAX) {
         return false;
