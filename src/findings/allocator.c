@@ -176,7 +176,7 @@ int rule_lazy_free(const struct snapshot *snapshot, struct finding_list *list)
         sum_over_members(snapshot, PROCESS_FACT_LAZY_FREE, MAPPING_FACT_LAZY_FREE);
     struct finding finding = {.pid = target_pid(snapshot)};
 
-    if (lazy < lazy_min_bytes || !at_least_percent(lazy, resident, LAZY_MIN_PERCENT)) {
+    if (!finding_reaches(lazy, lazy_min_bytes, resident, LAZY_MIN_PERCENT)) {
         return 0;
     }
     finding.severity = at_least_percent(lazy, resident, LAZY_WARN_PERCENT)
@@ -233,13 +233,13 @@ int rule_thp_inflation(const struct snapshot *snapshot, struct finding_list *lis
     const bool always = huge_pages_always(snapshot->facts);
     struct finding finding = {.pid = target_pid(snapshot)};
 
-    if (huge < huge_min_bytes || !at_least_percent(huge, resident, HUGE_MIN_PERCENT)) {
+    if (!finding_reaches(huge, huge_min_bytes, resident, HUGE_MIN_PERCENT)) {
         return 0;
     }
-    finding.severity = always && huge >= huge_warn_bytes &&
-                               at_least_percent(huge, resident, HUGE_WARN_PERCENT)
-                           ? SEVERITY_WARN
-                           : SEVERITY_INFO;
+    finding.severity =
+        always && finding_reaches(huge, huge_warn_bytes, resident, HUGE_WARN_PERCENT)
+            ? SEVERITY_WARN
+            : SEVERITY_INFO;
     finding.summary = finding_printf(list,
         "%s is in huge pages, which are resident as a whole although only parts may be "
         "in use",

@@ -127,11 +127,11 @@ int rule_glibc_arenas(const struct snapshot *snapshot, struct finding_list *list
     const uint64_t low = sum.estimate.low_bytes;
     const uint64_t high = sum.estimate.high_bytes;
 
-    if (high < saved_min_bytes || !at_least_percent(high, resident, SAVED_MIN_PERCENT)) {
+    if (!finding_reaches(high, saved_min_bytes, resident, SAVED_MIN_PERCENT)) {
         return 0;
     }
     finding.severity =
-        low >= saved_warn_bytes && at_least_percent(low, resident, SAVED_WARN_PERCENT)
+        finding_reaches(low, saved_warn_bytes, resident, SAVED_WARN_PERCENT)
             ? SEVERITY_WARN
             : SEVERITY_INFO;
     finding.summary = finding_printf(list,

@@ -65,8 +65,8 @@ int rule_page_cache_in_container(
     cache = number_subtract(container->podman.value, firm->value);
     slab = &container->facts->values[CGROUP_FACT_SLAB_RECLAIMABLE];
     cache = number_subtract(cache, fact_is_known(slab) ? slab->value : 0);
-    if (cache < cache_min_bytes ||
-        !at_least_percent(cache, container->podman.value, CACHE_MIN_PERCENT)) {
+    if (!finding_reaches(
+            cache, cache_min_bytes, container->podman.value, CACHE_MIN_PERCENT)) {
         return 0;
     }
     finding.summary = finding_printf(list,
@@ -116,8 +116,8 @@ int rule_slab_in_container(const struct snapshot *snapshot, struct finding_list 
     }
     slab = &cgroup->values[CGROUP_FACT_SLAB_RECLAIMABLE];
     usage = &cgroup->values[CGROUP_FACT_USAGE];
-    if (!fact_is_known(slab) || !fact_is_known(usage) || slab->value < slab_min_bytes ||
-        !at_least_percent(slab->value, usage->value, SLAB_MIN_PERCENT)) {
+    if (!fact_is_known(slab) || !fact_is_known(usage) ||
+        !finding_reaches(slab->value, slab_min_bytes, usage->value, SLAB_MIN_PERCENT)) {
         return 0;
     }
     if (at_least_percent(slab->value, usage->value, SLAB_WARN_PERCENT)) {
@@ -160,8 +160,8 @@ int rule_shmem_charged(const struct snapshot *snapshot, struct finding_list *lis
     usage = &cgroup->values[CGROUP_FACT_USAGE];
     limit = &snapshot->container.limit;
     if (!fact_is_known(shmem) || !fact_is_known(usage) ||
-        shmem->value < shmem_min_bytes ||
-        !at_least_percent(shmem->value, usage->value, SHMEM_MIN_PERCENT)) {
+        !finding_reaches(
+            shmem->value, shmem_min_bytes, usage->value, SHMEM_MIN_PERCENT)) {
         return 0;
     }
     if (fact_is_known(limit) &&

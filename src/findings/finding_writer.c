@@ -140,6 +140,12 @@ bool at_least_percent(uint64_t part, uint64_t whole, unsigned percent)
     return whole > 0 && (double)part * 100.0 >= (double)whole * (double)percent;
 }
 
+bool finding_reaches(
+    uint64_t bytes, uint64_t least_bytes, uint64_t whole_bytes, unsigned percent)
+{
+    return bytes >= least_bytes && at_least_percent(bytes, whole_bytes, percent);
+}
+
 uint64_t target_bytes(const struct snapshot *snapshot, enum layer_id id)
 {
     bool known;

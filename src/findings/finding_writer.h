@@ -39,6 +39,10 @@ int finding_push(struct finding_list *list, const struct finding *finding);
 /* part is at least percent of whole, and whole is not 0. */
 bool at_least_percent(uint64_t part, uint64_t whole, unsigned percent);
 
+/* What most thresholds are: so many bytes at least, and that part of the whole. */
+bool finding_reaches(
+    uint64_t bytes, uint64_t least_bytes, uint64_t whole_bytes, unsigned percent);
+
 /* Bytes of the whole target's layer, 0 when it has none. */
 uint64_t target_bytes(const struct snapshot *snapshot, enum layer_id id);
 

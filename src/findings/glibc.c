@@ -154,15 +154,14 @@ int rule_glibc_pinned_heap(const struct snapshot *snapshot, struct finding_list 
     for (size_t i = 0; i < snapshot->member_count; i++) {
         add_pinned(&pinned, snapshot->members[i].facts);
     }
-    if (pinned.gain_bytes < pinned_min_bytes ||
-        !at_least_percent(pinned.gain_bytes, resident, PINNED_MIN_PERCENT)) {
+    if (!finding_reaches(
+            pinned.gain_bytes, pinned_min_bytes, resident, PINNED_MIN_PERCENT)) {
         return 0;
     }
-    finding.severity =
-        pinned.gain_bytes >= retained_warn_bytes &&
-                at_least_percent(pinned.gain_bytes, resident, PINNED_WARN_PERCENT)
-            ? SEVERITY_WARN
-            : SEVERITY_INFO;
+    finding.severity = finding_reaches(pinned.gain_bytes, retained_warn_bytes, resident,
+                           PINNED_WARN_PERCENT)
+                           ? SEVERITY_WARN
+                           : SEVERITY_INFO;
     finding.summary = finding_printf(list,
         "%s of free memory in the main heap stays resident because a block of %s near "
         "its end is still in use",
@@ -235,15 +234,14 @@ int rule_glibc_mmap_threshold(const struct snapshot *snapshot, struct finding_li
     for (size_t i = 0; i < snapshot->member_count; i++) {
         add_grown(&grown, snapshot->members[i].facts);
     }
-    if (grown.members == 0 || grown.tops_bytes < tops_min_bytes ||
-        !at_least_percent(grown.tops_bytes, resident, TOPS_MIN_PERCENT)) {
+    if (grown.members == 0 ||
+        !finding_reaches(grown.tops_bytes, tops_min_bytes, resident, TOPS_MIN_PERCENT)) {
         return 0;
     }
-    finding.severity =
-        grown.tops_bytes >= retained_warn_bytes &&
-                at_least_percent(grown.tops_bytes, resident, TOPS_WARN_PERCENT)
-            ? SEVERITY_WARN
-            : SEVERITY_INFO;
+    finding.severity = finding_reaches(grown.tops_bytes, retained_warn_bytes, resident,
+                           TOPS_WARN_PERCENT)
+                           ? SEVERITY_WARN
+                           : SEVERITY_INFO;
     finding.summary = finding_printf(list,
         "blocks up to %s now come from the heaps, and up to %s may stay at the end of "
         "each: %s is resident there, unused",

@@ -27,8 +27,8 @@ int rule_rss_sum_overstates(const struct snapshot *snapshot, struct finding_list
     const struct layer *layers = snapshot->layers;
     struct finding finding = {.severity = SEVERITY_INFO};
 
-    if (snapshot->member_count < 2 || over < over_min_bytes ||
-        !at_least_percent(over, resident, OVER_MIN_PERCENT)) {
+    if (snapshot->member_count < 2 ||
+        !finding_reaches(over, over_min_bytes, resident, OVER_MIN_PERCENT)) {
         return 0;
     }
     finding.summary = finding_printf(list,

@@ -197,10 +197,10 @@ int rule_mysql_schema_memory(const struct snapshot *snapshot, struct finding_lis
     const uint64_t text = longest_text(mysql);
     const bool long_texts = text > DEFAULT_TEXT_BYTES;
 
-    if (own < own_min_bytes || !at_least_percent(own, resident, OWN_MIN_PERCENT)) {
+    if (!finding_reaches(own, own_min_bytes, resident, OWN_MIN_PERCENT)) {
         return 0;
     }
-    if (own >= own_warn_bytes && at_least_percent(own, resident, OWN_WARN_PERCENT)) {
+    if (finding_reaches(own, own_warn_bytes, resident, OWN_WARN_PERCENT)) {
         finding.severity = SEVERITY_WARN;
     }
     finding.pid = view->facts->pid;

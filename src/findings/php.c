@@ -245,12 +245,12 @@ int rule_php_idle_cache(const struct snapshot *snapshot, struct finding_list *li
     struct finding finding = {.severity = SEVERITY_INFO, .pid = target_pid(snapshot)};
 
     each_heap(snapshot, add_kept, &kept);
-    if (kept.resident_bytes < kept_info_bytes ||
-        !at_least_percent(kept.resident_bytes, resident, KEPT_INFO_PERCENT)) {
+    if (!finding_reaches(
+            kept.resident_bytes, kept_info_bytes, resident, KEPT_INFO_PERCENT)) {
         return 0;
     }
-    if (kept.resident_bytes >= kept_warn_bytes &&
-        at_least_percent(kept.resident_bytes, resident, KEPT_WARN_PERCENT)) {
+    if (finding_reaches(
+            kept.resident_bytes, kept_warn_bytes, resident, KEPT_WARN_PERCENT)) {
         finding.severity = SEVERITY_WARN;
     }
     finding.summary = finding_printf(list, "%s %s %s of chunks from earlier requests",
@@ -305,12 +305,11 @@ int rule_php_collectable(const struct snapshot *snapshot, struct finding_list *l
     struct finding finding = {.severity = SEVERITY_INFO, .pid = target_pid(snapshot)};
 
     each_heap(snapshot, add_collectable, &sum);
-    if (sum.gc_bytes < kept_info_bytes ||
-        !at_least_percent(sum.gc_bytes, resident, KEPT_INFO_PERCENT)) {
+    if (!finding_reaches(sum.gc_bytes, kept_info_bytes, resident, KEPT_INFO_PERCENT)) {
         return 0;
     }
-    if (sum.resident_bytes >= kept_warn_bytes &&
-        at_least_percent(sum.resident_bytes, resident, KEPT_WARN_PERCENT)) {
+    if (finding_reaches(
+            sum.resident_bytes, kept_warn_bytes, resident, KEPT_WARN_PERCENT)) {
         finding.severity = SEVERITY_WARN;
     }
     finding.summary = finding_printf(list,

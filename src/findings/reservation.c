@@ -119,8 +119,8 @@ int rule_untouched_reservation(const struct snapshot *snapshot, struct finding_l
     for (size_t i = 0; i < snapshot->member_count; i++) {
         add_blocks(&blocks, snapshot->members[i].facts);
     }
-    if (blocks.untouched_bytes < untouched_min_bytes ||
-        !at_least_percent(blocks.untouched_bytes, resident, UNTOUCHED_MIN_PERCENT)) {
+    if (!finding_reaches(blocks.untouched_bytes, untouched_min_bytes, resident,
+            UNTOUCHED_MIN_PERCENT)) {
         return 0;
     }
     finding.summary = finding_printf(list,

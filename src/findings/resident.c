@@ -43,8 +43,7 @@ int rule_file_pages_look_alarming(
     const uint64_t files = file_bytes(layer);
     struct finding finding = {.pid = target_pid(snapshot), .severity = SEVERITY_INFO};
 
-    if (files < files_min_bytes ||
-        !at_least_percent(files, resident, FILES_MIN_PERCENT)) {
+    if (!finding_reaches(files, files_min_bytes, resident, FILES_MIN_PERCENT)) {
         return 0;
     }
     finding.summary = finding_printf(list,
@@ -77,17 +76,17 @@ int rule_unexplained_residual(const struct snapshot *snapshot, struct finding_li
         return 0;
     }
     size = residual->bytes < 0 ? (uint64_t)-residual->bytes : (uint64_t)residual->bytes;
-    if (size < unexplained_min_bytes ||
-        !at_least_percent(size, resident, UNEXPLAINED_MIN_PERCENT)) {
+    if (!finding_reaches(
+            size, unexplained_min_bytes, resident, UNEXPLAINED_MIN_PERCENT)) {
         return 0;
     }
     for (size_t i = 0; i < snapshot->facts->gap_count; i++) {
         denied = denied || snapshot->facts->gaps[i].state == FACT_DENIED;
     }
-    finding.severity = size >= unexplained_warn_bytes &&
-                               at_least_percent(size, resident, UNEXPLAINED_WARN_PERCENT)
-                           ? SEVERITY_WARN
-                           : SEVERITY_INFO;
+    finding.severity =
+        finding_reaches(size, unexplained_warn_bytes, resident, UNEXPLAINED_WARN_PERCENT)
+            ? SEVERITY_WARN
+            : SEVERITY_INFO;
     finding.summary =
         residual->bytes < 0
             ? finding_printf(list,

@@ -14,11 +14,10 @@ static const uint64_t warn_bytes = 64 * FINDING_MIB;
 
 bool retained_grade(uint64_t kept, uint64_t resident, enum severity *severity)
 {
-    if (kept < min_bytes || !at_least_percent(kept, resident, MIN_PERCENT)) {
+    if (!finding_reaches(kept, min_bytes, resident, MIN_PERCENT)) {
         return false;
     }
-    *severity = kept >= warn_bytes && at_least_percent(kept, resident, WARN_PERCENT)
-                    ? SEVERITY_WARN
-                    : SEVERITY_INFO;
+    *severity = finding_reaches(kept, warn_bytes, resident, WARN_PERCENT) ? SEVERITY_WARN
+                                                                          : SEVERITY_INFO;
     return true;
 }

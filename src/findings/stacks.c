@@ -63,14 +63,13 @@ int rule_thread_stacks(const struct snapshot *snapshot, struct finding_list *lis
         add_stacks(&sum, snapshot->members[i].facts);
     }
     bytes = number_add(sum.alive_bytes, sum.cached_bytes);
-    if (bytes < stacks_min_bytes ||
-        !at_least_percent(bytes, resident, STACKS_MIN_PERCENT)) {
+    if (!finding_reaches(bytes, stacks_min_bytes, resident, STACKS_MIN_PERCENT)) {
         return 0;
     }
-    finding.severity = bytes >= stacks_warn_bytes &&
-                               at_least_percent(bytes, resident, STACKS_WARN_PERCENT)
-                           ? SEVERITY_WARN
-                           : SEVERITY_INFO;
+    finding.severity =
+        finding_reaches(bytes, stacks_warn_bytes, resident, STACKS_WARN_PERCENT)
+            ? SEVERITY_WARN
+            : SEVERITY_INFO;
     finding.summary = finding_printf(list,
         "%s of threads and %" PRIu64 " kept of ended ones are resident with %s",
         quantity_count(sum.alive, "stack").text, sum.cached,

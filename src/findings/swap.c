@@ -35,7 +35,7 @@ int rule_swap(const struct snapshot *snapshot, struct finding_list *list)
     const uint64_t all = number_add(resident, swapped);
     struct finding finding = {.pid = target_pid(snapshot)};
 
-    if (swapped < swap_min_bytes || !at_least_percent(swapped, all, SWAP_MIN_PERCENT)) {
+    if (!finding_reaches(swapped, swap_min_bytes, all, SWAP_MIN_PERCENT)) {
         return 0;
     }
     finding.severity =
