@@ -66,8 +66,11 @@ static void describe_all(struct buffer *buffer)
         buffer_printf(
             buffer, "  strata %-*s%s\n", SUMMARY_COLUMN, command->name, command->summary);
     }
-    buffer_append_text(buffer, "\nMore: strata help COMMAND, strata help overview, "
-                               "strata help targets,\nstrata help exit-codes\n");
+    buffer_append_text(buffer,
+        "\nMore: strata help COMMAND, strata help overview, "
+        "strata help targets,\nstrata help exit-codes\n\nTexts "
+        "named as share/doc/strata/NAME.md are below the prefix of "
+        "the\ninstallation, /usr or /usr/local\n");
 }
 
 static void describe(const struct command *command, struct buffer *buffer)

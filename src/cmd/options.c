@@ -50,7 +50,8 @@ enum {
 
 /* An option that means something else to another command has a row for each of them. */
 const struct option_row option_table[] = {
-    {"json", VALUE_JSON, NULL, OPTION_JSON, "for machines; docs/json.md describes it"},
+    {"json", VALUE_JSON, NULL, OPTION_JSON,
+        "for machines; share/doc/strata/json.md tells all"},
     {"bytes", VALUE_BYTES, NULL, OPTION_BYTES, "exact bytes instead of MiB and GiB"},
     {"all", VALUE_ALL, NULL, OPTION_ALL, "fold nothing: every part, arena and finding"},
     {"color", VALUE_COLOR, "WHEN", OPTION_COLOR,
@@ -133,7 +134,7 @@ const struct option_row option_table[] = {
     {"warm", VALUE_TEXT + TEXT_WARM, "SECONDS", OPTION_BENCH,
         "at most, until memory stands still, 15"},
     {"work", VALUE_TEXT + TEXT_WORK, "NAME", OPTION_BENCH,
-        "query (default), hello, large, mix or heavy; docs/bench.md"},
+        "query (default), hello, large, mix or heavy"},
     {"load", VALUE_TEXT + TEXT_LOAD, "TOOL", OPTION_BENCH, "wrk, ab or own"},
     {"rate", VALUE_TEXT + TEXT_RATE, "N", OPTION_BENCH,
         "open loop: so many requests a second, whatever is answered"},

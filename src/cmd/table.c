@@ -41,7 +41,7 @@ const struct command command_table[] = {
         "Shows the layers from what the application tracks down to what its cgroup is\n"
         "charged for, the gap between each pair, and findings with the lines to change.\n"
         "The target is not stopped and not changed. A MySQL or MariaDB server is asked\n"
-        "over its socket what it counts; docs/mysql.md tells how it logs in.\n"
+        "over its socket what it counts (how it logs in: share/doc/strata/mysql.md).\n"
         "\n"
         "  sudo strata explain mariadbd\n"
         "  strata explain --json 812 | jq '.findings[].rule'\n"
@@ -77,7 +77,7 @@ const struct command command_table[] = {
         "  sudo strata bench fpm-nginx gunicorn --json -o result.json\n"
         "  strata plan result.json gunicorn --limit 512M\n"
         "\n"
-        "docs/bench.md has works, recipes and checks.",
+        "share/doc/strata/bench.md has works, recipes and checks.",
         OPTION_JSON | OPTION_OUTPUT | OPTION_BENCH, 0, ANY_NUMBER_OF_ARGUMENTS,
         cmd_bench},
     {"plan", "[TARGET]", "how many workers fit, which limit to set, what would buy more",
@@ -89,7 +89,7 @@ const struct command command_table[] = {
         "  sudo strata plan pool:www --limit 512M --case worst\n"
         "  strata plan result.json --limit 512M\n"
         "\n"
-        "docs/plan.md has the arithmetic.",
+        "share/doc/strata/plan.md has the arithmetic.",
         (LOOK & ~OPTION_ALL) | OPTION_ROOT | OPTION_PLAN | OPTION_AT, 0, 2, cmd_plan},
     {"top", "", "the host at a glance, live, on the terminal",
         "The table of plain `strata`, read anew every 2 seconds, with the columns of "
@@ -118,7 +118,8 @@ const struct command command_table[] = {
         "\n"
         "Programs of one name, pool and unit are one target. Alert rules, a dashboard "
         "and\n"
-        "units come with strata in dist/; docs/fleet.md tells of many machines.",
+        "what Kubernetes takes are in share/strata, units in lib/systemd/system;\n"
+        "share/doc/strata/fleet.md tells of many machines.",
         OPTION_LISTEN | OPTION_TEXTFILE | OPTION_EVERY | OPTION_MOST | OPTION_PER_PID |
             OPTION_ONCE | OPTION_ROOT,
         0, 0, cmd_export},
@@ -126,9 +127,9 @@ const struct command command_table[] = {
         "store facts over time, for `report` and `explain`",
         "Reads the totals of every member at each tick, and now and then, or when the\n"
         "resident memory moved by a tenth, all that `explain` reads. FILE is a SQLite\n"
-        "database (docs/recording.md); when it is there, recording resumes in it. What\n"
-        "was stored survives a kill and a full disk. Ends after --for, with Ctrl-C, or\n"
-        "when every TARGET was a pid and has ended; prints what it took.\n"
+        "database (share/doc/strata/recording.md); when it is there, recording resumes\n"
+        "in it. What was stored survives a kill and a full disk. Ends after --for, with\n"
+        "Ctrl-C, or when every TARGET was a pid and has ended; prints what it took.\n"
         "\n"
         "  sudo strata record pool:www mariadbd -o day.db --every 5s --for 24h\n"
         "  strata report day.db -o day.html\n"
