@@ -21,6 +21,7 @@
 #include "facts/gap.h"
 #include "facts/pagemap.h"
 #include "facts/process_folder.h"
+#include "facts/smaps.h"
 
 enum {
     COUNT_WINDOW = 512, /* entries of kpagecount read at a time */
@@ -113,9 +114,13 @@ static int scan_populated(
     return rc;
 }
 
-/* Mappings that touch are scanned as one: a process may have 65,000 of a page each. */
-static int scan_mappings(
-    struct frame_scan *scan, struct pagemap *pagemap, const struct process_facts *process)
+/*
+ * Mappings that touch are scanned as one: a process may have 65,000 of a page each. Of a process
+ * alone smaps has told already how many pages are its own; in a group, whose members were read
+ * one after the other and share pages anew with each fork, all are looked at here.
+ */
+static int scan_mappings(struct frame_scan *scan, struct pagemap *pagemap,
+    const struct process_facts *process, bool alone)
 {
     uint64_t start = 0;
     uint64_t end = 0; /* of what is still to be scanned */
@@ -128,6 +133,11 @@ static int scan_mappings(
         if (!has_pages(process, mapping)) {
             continue;
         }
+        if (alone && smaps_is_private(mapping)) {
+            scan->exclusive_pages +=
+                mapping->values[MAPPING_FACT_RSS].value / pagemap->page_bytes;
+            continue;
+        }
         if (mapping->start != end) {
             rc = scan_populated(scan, pagemap, start, end);
             start = mapping->start;
@@ -137,7 +147,8 @@ static int scan_mappings(
     return rc == 0 ? scan_populated(scan, pagemap, start, end) : rc;
 }
 
-static int scan_process(struct frame_scan *scan, const struct process_facts *process)
+static int scan_process(
+    struct frame_scan *scan, const struct process_facts *process, bool alone)
 {
     struct process_folder folder;
     struct pagemap pagemap;
@@ -158,7 +169,7 @@ static int scan_process(struct frame_scan *scan, const struct process_facts *pro
         rc = pagemap_open(&pagemap, &folder);
     }
     if (rc == 0) {
-        rc = scan_mappings(scan, &pagemap, process);
+        rc = scan_mappings(scan, &pagemap, process, alone);
         scan->root->bytes_read += pagemap.bytes_read;
         pagemap_close(&pagemap);
     }
@@ -266,7 +277,7 @@ int frames_read(struct facts_root *root, struct facts *facts)
 
     frame_table_init(&scan.shared);
     for (size_t i = 0; rc == 0 && i < facts->process_count; i++) {
-        rc = scan_process(&scan, &facts->processes[i]);
+        rc = scan_process(&scan, &facts->processes[i], facts->process_count == 1);
         if (rc == -ESRCH) {
             rc = 0; /* its frames went with it */
         }

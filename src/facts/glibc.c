@@ -47,7 +47,8 @@ static int init_reader(struct glibc_reader *reader, struct memory *memory,
         .loads_left = GLIBC_WINDOWS_EXTRA + windows * GLIBC_WINDOWS_FACTOR,
         .sweep_bytes_left = ((uint64_t)GLIBC_SWEEP_EXTRA_MIB << 20) +
                             windows * HEAP_WINDOW_BYTES * GLIBC_SWEEP_FACTOR,
-        .links_left = GLIBC_CHASE_LINKS};
+        .links_left = GLIBC_CHASE_LINKS,
+        .blocks_left = GLIBC_CHASE_BLOCKS};
     result = heap_window_init(&reader->window, memory);
     if (result == 0) {
         result = page_cache_init(&reader->cache, memory, GLIBC_CHASE_PAGES);

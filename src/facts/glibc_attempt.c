@@ -37,6 +37,7 @@ void glibc_arena_reader_release(struct glibc_arena_reader *arenas)
 {
     glibc_fast_release(&arenas->fast);
     glibc_extents_release(&arenas->extents);
+    glibc_holes_release(&arenas->holes);
     *arenas = (struct glibc_arena_reader){0};
 }
 
@@ -124,6 +125,7 @@ static void begin_walk(
         .top_bytes = top_bytes,
         .places_left = GLIBC_WALK_PLACES,
         .samples = attempt->samples,
+        .holes = &arenas->holes,
     };
     walk->position.tcache_count = arenas->reader->tcache_count;
 }
@@ -199,6 +201,19 @@ static int read_lists(struct glibc_arena_reader *arenas, struct glibc_attempt *a
     return result;
 }
 
+/* Each may divide a window in two, so as many more may be loaded. */
+static int find_holes(
+    struct glibc_arena_reader *arenas, const struct glibc_attempt *attempt)
+{
+    struct glibc_reader *reader = arenas->reader;
+    const struct glibc_extents *extents = &arenas->extents;
+    int result = glibc_holes_find(&arenas->holes, reader, attempt->address,
+        attempt->state, extents->items[0].base, extents->items[extents->count - 1].end);
+
+    reader->loads_left += arenas->holes.count;
+    return result;
+}
+
 /*
  * Walks the heaps while the fast bins that ascend are followed. When that was not enough, for
  * lists that lead to and fro, they are followed to their ends and the heaps walked again.
@@ -211,6 +226,10 @@ static int walk_with_lists(
     const uint32_t cut_bins = sweep->cut_bins;
     int result;
 
+    result = find_holes(arenas, attempt);
+    if (result < 0) {
+        return result;
+    }
     begin_walk(arenas, attempt);
     result = walk_extents(arenas, attempt);
     if (result < 0 || sweep->torn ||

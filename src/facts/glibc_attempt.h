@@ -4,6 +4,7 @@
 
 #include "facts/glibc_fast.h"
 #include "facts/glibc_heaps.h"
+#include "facts/glibc_holes.h"
 #include "facts/glibc_state.h"
 #include "facts/glibc_walk.h"
 
@@ -13,6 +14,7 @@ struct glibc_arena_reader {
     struct glibc_fast_set fast;
     struct glibc_fast_sweep sweep; /* of the arena that is being read */
     struct glibc_extents extents;
+    struct glibc_holes holes; /* of the arena that is being read */
     struct glibc_walk walk;
     uint64_t thp_pagesize_bytes;
 };

@@ -21,6 +21,7 @@ enum {
     GLIBC_MAXIMUM_MMAPPED = 1 << 18, /* blocks taken by mmap; glibc's default: 65536 */
     GLIBC_CHASE_PAGES = 1 << 17,     /* pages read while links are followed */
     GLIBC_CHASE_LINKS = 1 << 24,     /* links followed in all */
+    GLIBC_CHASE_BLOCKS = 1 << 19,    /* blocks in caches of threads, likewise */
     GLIBC_SWEEP_FACTOR = 2,          /* times that fast bins may read all of it, */
     GLIBC_SWEEP_EXTRA_MIB = 1024,    /* and what they may read besides */
     GLIBC_WINDOWS_EXTRA = 1 << 15,   /* loads besides those for all that is mapped */
@@ -49,6 +50,7 @@ struct glibc_reader {
     uint64_t loads_left; /* windows that may still be loaded: bounds the whole reading */
     uint64_t sweep_bytes_left; /* that may still be loaded to follow fast bins */
     uint64_t links_left;       /* links that may still be followed */
+    uint64_t blocks_left;      /* in caches of threads, that may still be read */
     uint64_t tcache_limit;     /* blocks that one bin of a tcache may hold */
     uint64_t *tcaches;         /* chunks that may be a tcache, from the walks */
     size_t tcache_count;

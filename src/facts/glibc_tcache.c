@@ -88,64 +88,111 @@ static bool is_size_of_bin(uint64_t size, uint32_t bin)
            size <= glibc_maximum_bytes;
 }
 
-/* The size word of the block whose user memory is at user; 0: there is none. */
-static uint64_t header_of(struct glibc_reader *reader, uint64_t user)
-{
-    uint64_t header;
+/* The lists of one cache, side by side: each is at one block. */
+struct lists {
+    uint64_t
+        user[GLIBC_TCACHE_MAXIMUM_BINS]; /* where the block's memory begins; 0: ended */
+    uint64_t count[GLIBC_TCACHE_MAXIMUM_BINS]; /* blocks from this one on */
+    uint64_t header[GLIBC_TCACHE_MAXIMUM_BINS];
+    uint64_t link[GLIBC_TCACHE_MAXIMUM_BINS];
+};
 
-    if (user % GLIBC_CHUNK_ALIGN != 0 || user < GLIBC_CHUNK_HEADER_BYTES ||
-        page_cache_word(&reader->cache, user - SIZE_BELOW_USER, &header) < 0) {
+/*
+ * Reads the header and the link of each block; a list whose block is none of its bin ends. All at
+ * once, since lists lead to and fro and what counts is the call. 0, or -errno.
+ */
+static int read_blocks(struct glibc_reader *reader, struct lists *lists)
+{
+    uint64_t addresses[GLIBC_TCACHE_MAXIMUM_BINS];
+    uint32_t bins[GLIBC_TCACHE_MAXIMUM_BINS];
+    uint8_t data[GLIBC_TCACHE_MAXIMUM_BINS][2 * sizeof(uint64_t)];
+    bool was_read[GLIBC_TCACHE_MAXIMUM_BINS];
+    size_t count = 0;
+
+    for (uint32_t bin = 0; bin < reader->layout->tcache.bins; bin++) {
+        const uint64_t user = lists->user[bin];
+        lists->user[bin] = 0;
+        if (user != 0 && user % GLIBC_CHUNK_ALIGN == 0 &&
+            user >= GLIBC_CHUNK_HEADER_BYTES && reader->blocks_left > 0) {
+            reader->blocks_left--;
+            bins[count] = bin;
+            addresses[count++] = user - SIZE_BELOW_USER;
+        }
+    }
+    if (count == 0) {
         return 0;
     }
-    return header;
+    int result = memory_read_scattered(
+        reader->memory, addresses, count, sizeof(data[0]), data[0], was_read);
+    for (size_t i = 0; result == 0 && i < count; i++) {
+        const uint32_t bin = bins[i];
+        lists->header[bin] = glibc_word(data[i]);
+        lists->link[bin] = glibc_word(data[i] + SIZE_BELOW_USER);
+        if (was_read[i] &&
+            is_size_of_bin(lists->header[bin] & ~(uint64_t)GLIBC_SIZE_BITS, bin)) {
+            lists->user[bin] = addresses[i] + SIZE_BELOW_USER;
+        }
+    }
+    return result;
 }
 
-/* data is a copy of the struct: does all of it fit? */
-static bool is_tcache(struct glibc_reader *reader, const uint8_t *data)
+/* data is a copy of the struct: may it be one? Then lists are at their first blocks. */
+static bool take_heads(
+    const struct glibc_reader *reader, const uint8_t *data, struct lists *lists)
+{
+    const struct glibc_tcache_layout *layout = &reader->layout->tcache;
+
+    for (uint32_t bin = 0; bin < layout->bins; bin++) {
+        lists->count[bin] = counter_of(layout, data, bin, reader->tcache_limit);
+        lists->user[bin] = glibc_word(data + layout->entries + bin * sizeof(uint64_t));
+        if (lists->count[bin] > reader->tcache_limit ||
+            (lists->count[bin] == 0) != (lists->user[bin] == 0)) {
+            return false;
+        }
+    }
+    return reader->tcache_limit > 0;
+}
+
+/* All the first blocks were read and have the sizes of their bins. */
+static bool is_tcache(const struct glibc_reader *reader, const struct lists *lists)
 {
     const struct glibc_tcache_layout *layout = &reader->layout->tcache;
     bool any = layout->counts_down; /* counters that are not zero are proof enough */
 
     for (uint32_t bin = 0; bin < layout->bins; bin++) {
-        const uint64_t count = counter_of(layout, data, bin, reader->tcache_limit);
-        const uint64_t first =
-            glibc_word(data + layout->entries + bin * sizeof(uint64_t));
-        if (count > reader->tcache_limit || (count == 0) != (first == 0)) {
+        if (lists->count[bin] != 0 && lists->user[bin] == 0) {
             return false;
         }
-        if (first != 0) {
-            const uint64_t header = header_of(reader, first);
-            if (!is_size_of_bin(header & ~(uint64_t)GLIBC_SIZE_BITS, bin)) {
-                return false;
-            }
-            any = true;
-        }
+        any = any || lists->user[bin] != 0;
     }
-    return any && reader->tcache_limit > 0;
+    return any;
 }
 
-/* Adds the blocks of one list, each to the arena that owns it. */
-static void add_list(struct glibc_reader *reader, struct tcache_sums *sums, uint32_t bin,
-    uint64_t user, uint64_t count)
+/* Adds the block of each list to the arena that owns it, and goes on to the next one. */
+static bool add_blocks(
+    struct glibc_reader *reader, struct tcache_sums *sums, struct lists *lists)
 {
-    while (count > 0 && user != 0 && reader->links_left > 0) {
-        const uint64_t header = header_of(reader, user);
-        const uint64_t size = header & ~(uint64_t)GLIBC_SIZE_BITS;
-        struct glibc_arena *arena = owner_of(reader, sums, user, header);
-        uint64_t link;
-        if (!is_size_of_bin(size, bin) ||
-            page_cache_word(&reader->cache, user, &link) < 0) {
-            return; /* torn: its thread runs */
+    bool any = false;
+
+    for (uint32_t bin = 0; bin < reader->layout->tcache.bins; bin++) {
+        const uint64_t user = lists->user[bin];
+        const uint64_t size = lists->header[bin] & ~(uint64_t)GLIBC_SIZE_BITS;
+        if (user == 0) {
+            continue;
         }
+        struct glibc_arena *arena = owner_of(reader, sums, user, lists->header[bin]);
         sums->bytes += size;
         if (arena != NULL) {
             arena->cached_bytes += size;
             arena->cached_chunks++;
         }
-        reader->links_left--;
-        count--;
-        user = glibc_plain_link(reader->layout, user, link);
+        lists->count[bin]--;
+        lists->user[bin] = lists->count[bin] == 0
+                               ? 0
+                               : glibc_plain_link(reader->layout, user, lists->link[bin]);
+        any = any || lists->user[bin] != 0;
     }
+    return any;
 }
 
 static int read_candidate(
@@ -153,22 +200,25 @@ static int read_candidate(
 {
     const struct glibc_tcache_layout *layout = &reader->layout->tcache;
     uint8_t data[GLIBC_TCACHE_MAXIMUM_BYTES];
+    struct lists lists = {.user = {0}};
     int result = memory_read_present(reader->memory, chunk + GLIBC_CHUNK_HEADER_BYTES,
         data, layout->entries + layout->bins * sizeof(uint64_t));
 
     if (result < 0) {
         return result == -EFAULT || result == -ENODATA ? 0 : result;
     }
-    if (!is_tcache(reader, data)) {
+    if (!take_heads(reader, data, &lists)) {
         return 0;
     }
-    sums->caches++;
-    for (uint32_t bin = 0; bin < layout->bins; bin++) {
-        add_list(reader, sums, bin,
-            glibc_word(data + layout->entries + bin * sizeof(uint64_t)),
-            counter_of(layout, data, bin, reader->tcache_limit));
+    result = read_blocks(reader, &lists);
+    if (result < 0 || !is_tcache(reader, &lists)) {
+        return result;
     }
-    return 0;
+    sums->caches++;
+    while (result == 0 && add_blocks(reader, sums, &lists)) {
+        result = read_blocks(reader, &lists); /* one that is torn ends: its thread runs */
+    }
+    return result;
 }
 
 static bool is_any_stale(const struct glibc_facts *facts)

@@ -243,15 +243,20 @@ static int count_to(struct glibc_walk *walk, uint64_t end)
 static int load_window(struct glibc_walk *walk)
 {
     struct glibc_reader *reader = walk->reader;
+    const uint64_t at = walk->position.at;
+    uint64_t end = walk->extent.end;
     int result;
 
+    if (walk->holes != NULL) {
+        end = glibc_holes_next(walk->holes, at + EDGE_BYTES, end);
+    }
     if (reader->loads_left == 0) {
         return -EBUSY;
     }
     reader->loads_left--;
     walk->checkpoints[walk->checkpoint_count % GLIBC_WALK_CHECKPOINTS] = walk->position;
     walk->checkpoint_count++;
-    result = heap_window_load(&reader->window, walk->position.at, walk->extent.end);
+    result = heap_window_load(&reader->window, at, end);
     if (result == 0 && !glibc_fast_sweep_ended(walk->sweep)) {
         result = glibc_fast_sweep_view(walk->sweep, walk->position.at);
     }

@@ -4,6 +4,7 @@
 
 #include "facts/glibc_fast.h"
 #include "facts/glibc_fast_sweep.h"
+#include "facts/glibc_holes.h"
 #include "facts/glibc_reader.h"
 #include "facts/glibc_sample.h"
 
@@ -81,7 +82,8 @@ struct glibc_walk {
     uint64_t top_run_pages; /* of run_resident_pages: in the run that touches top */
     uint64_t top_run_start; /* that run, or top itself */
     uint64_t places_left;
-    struct glibc_samples *samples; /* begun by the caller; filled */
+    struct glibc_samples *samples;   /* begun by the caller; filled */
+    const struct glibc_holes *holes; /* that need not be loaded; NULL: none are known */
 };
 
 /*

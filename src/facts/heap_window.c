@@ -14,6 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A piece of so many pages is looked at without asking whether it may be populated. */
+enum { DIRECT_PAGES = 512 };
+
 int heap_window_init(struct heap_window *window, struct memory *memory)
 {
     *window =
@@ -77,7 +80,7 @@ int heap_window_load(struct heap_window *window, uint64_t address, uint64_t limi
     count = limit - window->start > HEAP_WINDOW_BYTES
                 ? HEAP_WINDOW_BYTES / page
                 : (limit - window->start + page - 1) / page;
-    result = memory_pages(window->memory, window->start, count, window->bits);
+    result = memory_present(window->memory, window->start, count, window->bits);
     while (result == 0 && i < count) {
         const bool present = is_present(window->bits[i]);
         size_t run = 1;
@@ -125,7 +128,7 @@ static int count_slices(
             return -EBUSY;
         }
         window->pages_left -= count;
-        result = memory_pages(window->memory, start, count, window->slice);
+        result = memory_present(window->memory, start, count, window->slice);
         if (result < 0) {
             return result;
         }
@@ -146,6 +149,9 @@ int heap_window_count_resident(
         *pages = count_bits(
             window->bits + (start - window->start) / page, (end - start) / page);
         return 0;
+    }
+    if (start < end && (end - start) / window->memory->page_bytes <= DIRECT_PAGES) {
+        return count_slices(window, start, end, pages);
     }
     while (start < end && memory_next_populated(window->memory, start, end, &from, &to) &&
            to > start) {

@@ -30,8 +30,11 @@ int memory_read(struct memory *memory, uint64_t address, void *data, size_t byte
     return rc;
 }
 
-int memory_pages(struct memory *memory, uint64_t address, size_t count, uint8_t *bits)
+/* Both ways to look at pages, by whole ones that do not wrap. */
+static int look(struct memory *memory, uint64_t address, size_t count, uint8_t *bits,
+    bool only_present)
 {
+    const struct memory_operations *operations = memory->operations;
     const uint64_t first = address / memory->page_bytes;
 
     if (count == 0) {
@@ -40,7 +43,20 @@ int memory_pages(struct memory *memory, uint64_t address, size_t count, uint8_t 
     if (count > UINT64_MAX / memory->page_bytes - first) {
         return -EFAULT;
     }
-    return memory->operations->pages(memory, first * memory->page_bytes, count, bits);
+    if (only_present && operations->present != NULL) {
+        return operations->present(memory, first * memory->page_bytes, count, bits);
+    }
+    return operations->pages(memory, first * memory->page_bytes, count, bits);
+}
+
+int memory_pages(struct memory *memory, uint64_t address, size_t count, uint8_t *bits)
+{
+    return look(memory, address, count, bits, false);
+}
+
+int memory_present(struct memory *memory, uint64_t address, size_t count, uint8_t *bits)
+{
+    return look(memory, address, count, bits, true);
 }
 
 static int all_present(struct memory *memory, uint64_t address, size_t bytes)
@@ -52,7 +68,7 @@ static int all_present(struct memory *memory, uint64_t address, size_t bytes)
     while (page <= last) {
         const uint64_t left = last - page + 1;
         const size_t count = left < LOOK_PAGES ? (size_t)left : LOOK_PAGES;
-        int rc = memory_pages(memory, page * memory->page_bytes, count, bits);
+        int rc = memory_present(memory, page * memory->page_bytes, count, bits);
         if (rc != 0) {
             return rc;
         }
@@ -76,6 +92,64 @@ int memory_read_present(struct memory *memory, uint64_t address, void *data, siz
     }
     int rc = all_present(memory, address, bytes);
     return rc != 0 ? rc : memory_read(memory, address, data, bytes);
+}
+
+static bool is_about_place(int result)
+{
+    return result == -ENODATA || result == -EFAULT;
+}
+
+static int read_each(struct memory *memory, const uint64_t *addresses, size_t count,
+    size_t bytes, uint8_t *data, bool *was_read)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (was_read[i]) {
+            int rc = memory_read(memory, addresses[i], data + i * bytes, bytes);
+            if (rc != 0 && !is_about_place(rc)) {
+                return rc;
+            }
+            was_read[i] = rc == 0;
+        }
+    }
+    return 0;
+}
+
+int memory_read_scattered(struct memory *memory, const uint64_t *addresses, size_t count,
+    size_t bytes, uint8_t *data, bool *was_read)
+{
+    uint64_t present[MEMORY_SCATTERED];
+    bool got[MEMORY_SCATTERED];
+    size_t found = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        int rc = bytes == 0 || addresses[i] > UINT64_MAX - bytes
+                     ? -EFAULT
+                     : all_present(memory, addresses[i], bytes);
+        if (rc != 0 && !is_about_place(rc)) {
+            return rc;
+        }
+        was_read[i] = rc == 0;
+        if (was_read[i]) {
+            present[found++] = addresses[i];
+        }
+    }
+    if (memory->operations->read_scattered == NULL || found == 0) {
+        return read_each(memory, addresses, count, bytes, data, was_read);
+    }
+    int rc = memory->operations->read_scattered(memory, present, found, bytes, data, got);
+    if (rc != 0) {
+        return rc;
+    }
+    memory->bytes_read += found * bytes;
+    /* From the last one down, each moves to its own place, which is no lower. */
+    for (size_t i = count; i > 0; i--) {
+        if (was_read[i - 1]) {
+            found--;
+            was_read[i - 1] = got[found];
+            memmove(data + (i - 1) * bytes, data + found * bytes, bytes);
+        }
+    }
+    return 0;
 }
 
 bool memory_next_populated(struct memory *memory, uint64_t address, uint64_t end,
@@ -102,7 +176,7 @@ static int count_piece(
         const uint64_t pages =
             (end - start + memory->page_bytes - 1) / memory->page_bytes;
         const size_t count = pages < COUNT_PAGES ? (size_t)pages : COUNT_PAGES;
-        int rc = memory_pages(memory, start, count, bits);
+        int rc = memory_present(memory, start, count, bits);
         if (rc != 0) {
             return rc;
         }

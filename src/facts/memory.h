@@ -26,6 +26,11 @@ struct memory;
 struct memory_operations {
     int (*read)(struct memory *memory, uint64_t address, void *data, size_t bytes);
     int (*pages)(struct memory *memory, uint64_t address, size_t count, uint8_t *bits);
+    /* Optional: pages() where less has to be told, see memory_present(). */
+    int (*present)(struct memory *memory, uint64_t address, size_t count, uint8_t *bits);
+    /* Optional: many small reads for the price of one, see memory_read_scattered(). */
+    int (*read_scattered)(struct memory *memory, const uint64_t *addresses, size_t count,
+        size_t bytes, uint8_t *data, bool *was_read);
     /* Optional, see memory_next_populated(). */
     bool (*next_populated)(struct memory *memory, uint64_t address, uint64_t end,
         uint64_t *start, uint64_t *stop);
@@ -46,12 +51,28 @@ int memory_read(struct memory *memory, uint64_t address, void *data, size_t byte
 int memory_pages(struct memory *memory, uint64_t address, size_t count, uint8_t *bits);
 
 /*
+ * Only PAGE_PRESENT and PAGE_ZERO of each page; the other bits say nothing. Costs a fraction of
+ * memory_pages() where the source can tell these from the page tables alone.
+ */
+int memory_present(struct memory *memory, uint64_t address, size_t count, uint8_t *bits);
+
+/*
  * Like memory_read(), but refuses with -ENODATA when a page of the range is not present:
  * reading an absent page of the target would make page tables there and change the
  * residency that is being measured.
  */
 int memory_read_present(
     struct memory *memory, uint64_t address, void *data, size_t bytes);
+
+/* Places that are read at once, at most. */
+enum { MEMORY_SCATTERED = 76 };
+
+/*
+ * Reads bytes at each of count addresses, one behind the other into data; was_read says which. The
+ * others are absent, not mapped, or wrap. 0, or -errno when the target cannot be read at all.
+ */
+int memory_read_scattered(struct memory *memory, const uint64_t *addresses, size_t count,
+    size_t bytes, uint8_t *data, bool *was_read);
 
 /*
  * The first piece [*start, *stop) of [address, end) that may hold present pages; false when

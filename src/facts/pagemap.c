@@ -1,10 +1,11 @@
 /*
  * pagemap.c - reads page table entries in slices.
  *
- * Measured on Linux 6.18 for 1 GiB of small pages: 7 ms by pread(2) and 9 ms by PAGEMAP_SCAN
- * when every seventh page differs from its neighbours, so entries are read; the request is used
- * for what reading cannot do: tell pages that map the one shared page of zeroes (they are
- * present, and not in the resident set), and jump over address space that was never used.
+ * An entry tells whether anybody else maps the page, for which the kernel looks at the page's own
+ * struct: 5 us for 64 pages that are in no cache, measured on Linux 6.18. PAGEMAP_SCAN, asked
+ * for what is present, looks at the page tables alone: 1.7 us. So entries are read only where
+ * that bit is needed. The request also tells pages that map the one shared page of zeroes (they
+ * are present, and not in the resident set), and jumps over address space that was never used.
  *
  * Before 6.7 the zero page is told by its frame number, which we learn from a page
  * of our own that was only read; that needs CAP_SYS_ADMIN. Without both, untouched memory
@@ -14,6 +15,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -50,7 +52,7 @@ enum {
     SCAN_RANGES = 64,
 };
 
-/* Ranges of [start, end) with one of the categories: their count, or -errno. */
+/* Ranges of [start, end) with any of the categories, split where these differ: their count, or -errno. */
 static int scan(struct pagemap *pagemap, struct scan_request *request,
     uint64_t categories, struct scan_range *ranges, size_t range_count)
 {
@@ -248,6 +250,56 @@ int pagemap_bits(struct pagemap *pagemap, uint64_t address, size_t count, uint8_
         count -= step;
     }
     return 0;
+}
+
+static void mark_present_range(const struct pagemap *pagemap,
+    const struct scan_range *range, uint64_t address, size_t count, uint8_t *bits)
+{
+    const bool is_zero = (range->categories & CATEGORY_ZERO_FRAME) != 0;
+    const uint8_t value = is_zero ? PAGE_PRESENT | PAGE_ZERO : PAGE_PRESENT;
+    const uint64_t first = (range->start - address) / pagemap->page_bytes;
+    const uint64_t pages = (range->end - range->start) / pagemap->page_bytes;
+
+    if (range->start >= address && first < count && pages <= count - first) {
+        memset(bits + first, value, (size_t)pages);
+    }
+}
+
+/* 0, or -errno when the request does not serve here. */
+static int scan_present(
+    struct pagemap *pagemap, uint64_t address, size_t count, uint8_t *bits)
+{
+    struct scan_range ranges[SCAN_RANGES];
+    struct scan_request request = {
+        .start = address, .end = address + count * pagemap->page_bytes};
+
+    memset(bits, 0, count);
+    while (request.start < request.end) {
+        int found = scan(pagemap, &request, CATEGORY_PRESENT | CATEGORY_ZERO_FRAME,
+            ranges, SCAN_RANGES);
+        if (found < 0) {
+            return found;
+        }
+        pagemap->bytes_read += (size_t)found * sizeof(ranges[0]);
+        for (int i = 0; i < found; i++) {
+            mark_present_range(pagemap, &ranges[i], address, count, bits);
+        }
+        if (request.walk_end <= request.start) {
+            return -EIO;
+        }
+        request.start = request.walk_end;
+    }
+    return 0;
+}
+
+int pagemap_present(
+    struct pagemap *pagemap, uint64_t address, size_t count, uint8_t *bits)
+{
+    /* The request refuses what lies behind the address space; there the file says: absent. */
+    if (pagemap->can_scan && scan_present(pagemap, address, count, bits) == 0) {
+        return 0;
+    }
+    return pagemap_bits(pagemap, address, count, bits);
 }
 
 bool pagemap_next_populated(struct pagemap *pagemap, uint64_t address, uint64_t end,

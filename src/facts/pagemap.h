@@ -40,6 +40,10 @@ int pagemap_read(
 /* The same as enum page_bits of memory.h, for any count; zero pages are told apart. */
 int pagemap_bits(struct pagemap *pagemap, uint64_t address, size_t count, uint8_t *bits);
 
+/* Of these PAGE_PRESENT and PAGE_ZERO alone: with PAGEMAP_SCAN a third of the time or less. */
+int pagemap_present(
+    struct pagemap *pagemap, uint64_t address, size_t count, uint8_t *bits);
+
 /*
  * The first piece of [address, end) that may hold resident pages: skips what the kernel knows
  * to be empty, so that terabytes of reserved address space cost nothing. Small holes are not

@@ -29,7 +29,7 @@ static int load(struct present_pages *pages, uint64_t *address, uint64_t end)
     const uint64_t left = (end - *address + page - 1) / page;
     pages->start = *address;
     pages->count = left < PRESENT_PAGES_SLICE ? (size_t)left : PRESENT_PAGES_SLICE;
-    result = memory_pages(pages->memory, *address, pages->count, pages->bits);
+    result = memory_present(pages->memory, *address, pages->count, pages->bits);
     if (result < 0) {
         pages->count = 0;
         return result;

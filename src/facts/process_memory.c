@@ -115,6 +115,7 @@ static int open_and_read(struct process_reader *reader, struct process_folder *f
         return rc != 0 ? rc : read_strata(reader, folder, NULL, process);
     }
     *was_read = true;
+    memory_process_know(&memory, process);
     rc = read_heaps(reader, folder, &memory.memory, process);
     reader->root->bytes_read += memory.memory.bytes_read;
     memory_process_close(&memory);

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "facts/fact_line.h"
 #include "facts/line_reader.h"
 #include "facts/mapping_line.h"
@@ -236,6 +237,16 @@ int smaps_read(struct process_folder *folder, bool with_values, struct region *r
     close(fd);
     folder->root->bytes_read += reader.bytes_read;
     return end_parser(&parser, with_values, rc);
+}
+
+bool smaps_is_private(const struct mapping *mapping)
+{
+    const struct fact *rss = &mapping->values[MAPPING_FACT_RSS];
+    const struct fact *clean = &mapping->values[MAPPING_FACT_PRIVATE_CLEAN];
+    const struct fact *dirty = &mapping->values[MAPPING_FACT_PRIVATE_DIRTY];
+
+    return rss->state == FACT_OK && clean->state == FACT_OK && dirty->state == FACT_OK &&
+           rss->value == number_add(clean->value, dirty->value);
 }
 
 void smaps_rollup_parse(char *text, size_t bytes, struct process_facts *process)

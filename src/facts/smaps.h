@@ -23,6 +23,9 @@ int smaps_read(struct process_folder *folder, bool with_values, struct region *r
 int smaps_parse(
     char *text, size_t bytes, struct region *region, struct process_facts *process);
 
+/* Every resident page of the mapping was mapped by its process alone, and by it once. */
+bool smaps_is_private(const struct mapping *mapping);
+
 /* The facts of source "smaps_rollup", from that file's text, cut up in place. */
 void smaps_rollup_parse(char *text, size_t bytes, struct process_facts *process);
 

@@ -39,6 +39,7 @@ static struct {
     struct glibc_samples samples;
     struct glibc_walk walk;
     uint8_t state[GLIBC_STATE_MAXIMUM_BYTES];
+    const struct glibc_holes *holes;
 } heap;
 
 /* A window is loaded by a read of more than a page. */
@@ -124,7 +125,8 @@ static int walk(uint64_t chunks)
         .highest = heap_start + HEAP_BYTES,
         .rewinds_left = GLIBC_WALK_REWINDS,
         .places_left = GLIBC_WALK_PLACES,
-        .samples = &heap.samples};
+        .samples = &heap.samples,
+        .holes = heap.holes};
     return glibc_walk_extent(&heap.walk, &extent);
 }
 
@@ -263,6 +265,110 @@ static void free_bytes_below_the_largest_run(void **state)
     end();
 }
 
+/* ---- holes */
+
+enum { HOLE = 1100, HOLE_CHUNKS = 1500, SMALL_HOLE = 3000, BINS_LARGE = 125 };
+
+/* Two free chunks in the bins of their sizes; the one that is too small is no hole. */
+static void list_holes(void)
+{
+    const uint64_t bins = heap_start + heap.reader.layout->state.bins;
+
+    for (uint64_t i = 0; i < GLIBC_BIN_COUNT; i++) {
+        put(bins + i * GLIBC_BIN_BYTES, bins + i * GLIBC_BIN_BYTES - 16);
+    }
+    put(bins + BINS_LARGE * GLIBC_BIN_BYTES, chunk_at(HOLE));
+    put(chunk_at(HOLE) + 16, bins + BINS_LARGE * GLIBC_BIN_BYTES - 16);
+    put(bins + (BINS_LARGE - 1) * GLIBC_BIN_BYTES, chunk_at(SMALL_HOLE));
+    put(chunk_at(SMALL_HOLE) + 16, 0x7878787878787878);
+    assert_int_equal(glibc_state_read(&heap.reader, heap_start, heap.state), 0);
+}
+
+static int find_holes(struct glibc_holes *holes)
+{
+    return glibc_holes_find(
+        holes, &heap.reader, heap_start, heap.state, heap_start, heap_start + HEAP_BYTES);
+}
+
+/* The same figures, and the inside of a large free chunk is not read. */
+static void the_inside_of_a_large_free_chunk_is_not_read(void **state)
+{
+    struct glibc_holes holes = {.items = NULL};
+    struct glibc_sums without;
+    uint64_t read;
+
+    (void)state;
+    begin(HEAP_BYTES);
+    set_free(HOLE, HOLE_CHUNKS);
+    set_free(SMALL_HOLE, 4);
+    list_holes();
+    assert_int_equal(find_holes(&holes), 0);
+    assert_int_equal(holes.count, 1);
+    assert_true(holes.items[0].start >= chunk_at(HOLE) + GLIBC_CHUNK_HEADER_BYTES);
+    assert_true(holes.items[0].end <= chunk_at(HOLE + HOLE_CHUNKS));
+    heap.holes = NULL;
+    heap.memory.bytes_read = 0;
+    assert_int_equal(walk(CHUNKS - 1), 0);
+    without = heap.walk.position.sums;
+    read = heap.memory.bytes_read;
+    heap.holes = &holes;
+    heap.memory.bytes_read = 0;
+    glibc_samples_begin(&heap.samples, HEAP_BYTES);
+    assert_int_equal(walk(CHUNKS - 1), 0);
+    assert_memory_equal(&heap.walk.position.sums, &without, sizeof(without));
+    assert_true(heap.memory.bytes_read + HEAP_WINDOW_BYTES / 2 < read);
+    assert_true(heap.memory.bytes_read <=
+                HEAP_BYTES - (uint64_t)HOLE_CHUNKS * CHUNK + 3 * (uint64_t)PAGE);
+    glibc_holes_release(&holes);
+    end();
+}
+
+/*
+ * The chunk was cut up since it was listed; chunks lie in the hole, and one has its header in the
+ * last bytes before it.
+ */
+static void holes_that_were_filled_are_walked(void **state)
+{
+    struct glibc_hole stale[] = {{.start = heap_start + (UINT64_C(1) << 20)},
+        {.start = heap_start + (UINT64_C(2) << 20)}};
+    const struct glibc_holes holes = {.items = stale, .count = 2};
+
+    (void)state;
+    for (uint64_t shift = 0; shift <= PAGE; shift += GLIBC_CHUNK_ALIGN) {
+        begin(HEAP_BYTES);
+        put(chunk_at(0) + 8, (CHUNK + shift) | GLIBC_PREV_IN_USE);
+        for (uint64_t i = 1; i < CHUNKS - 8; i++) {
+            put(chunk_at(i) + shift + 8, CHUNK | GLIBC_PREV_IN_USE);
+        }
+        heap.holes = &holes;
+        heap.reader.loads_left = 64;
+        put(chunk_at(CHUNKS - 9) + shift + 8, (8 * CHUNK - shift) | GLIBC_PREV_IN_USE);
+        assert_int_equal(walk(CHUNKS - 1), 0);
+        assert_int_equal(heap.walk.position.sums.gap_bytes, 0);
+        assert_int_equal(heap.walk.position.sums.chunks, CHUNKS - 8);
+        end();
+    }
+}
+
+/* A list that leads nowhere, and one that is a ring without its head. */
+static void lists_of_holes_may_lie(void **state)
+{
+    struct glibc_holes holes = {.items = NULL};
+
+    (void)state;
+    begin(HEAP_BYTES);
+    set_free(HOLE, HOLE_CHUNKS);
+    list_holes();
+    put(chunk_at(HOLE) + 16, 0x7878787878787878);
+    assert_int_equal(find_holes(&holes), 0);
+    assert_int_equal(holes.count, 1);
+    put(chunk_at(HOLE) + 16, chunk_at(HOLE));
+    assert_int_equal(find_holes(&holes), 0);
+    assert_int_equal(holes.count, HEAP_BYTES / (HOLE_CHUNKS * CHUNK));
+    glibc_holes_release(&holes);
+    end();
+}
+
 /* ---- while it is walked */
 
 /* Ahead of the second window: the block across its edge takes in the one above. */
@@ -344,6 +450,9 @@ int main(void)
         cmocka_unit_test(goes_on_behind_what_changed),
         cmocka_unit_test(reads_again_what_has_not_moved),
         cmocka_unit_test(gives_up_where_nothing_fits),
+        cmocka_unit_test(the_inside_of_a_large_free_chunk_is_not_read),
+        cmocka_unit_test(holes_that_were_filled_are_walked),
+        cmocka_unit_test(lists_of_holes_may_lie),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

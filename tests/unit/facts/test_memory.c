@@ -12,6 +12,7 @@
 
 #include "child.h"
 #include "facts/memory_process.h"
+#include "facts/smaps.h"
 
 enum { PAGES = 64, LARGE_BYTES = 48 << 10 };
 
@@ -154,6 +155,87 @@ static void page_bits_tell_written_zero_and_absent_pages(void **state)
     assert_int_equal(memory_pages(memory, test->base, 0, bits), 0);
 }
 
+/* Asked once or many times, from any page on, for one or all: what is told is the same. */
+static void present_pages_are_told_alike(void **state)
+{
+    struct memory_test *test = *state;
+    struct memory *memory = &test->process.memory;
+    uint8_t all[PAGES];
+    uint8_t bits[PAGES];
+
+    assert_int_equal(memory_pages(memory, test->base, PAGES, all), 0);
+    for (size_t first = 0; first < PAGES; first++) {
+        const size_t count = first % 3 == 0 ? 1 : PAGES - first;
+        memset(bits, 0xff, sizeof(bits));
+        assert_int_equal(
+            memory_present(memory, test->base + first * test->page_bytes, count, bits),
+            0);
+        for (size_t i = 0; i < count; i++) {
+            assert_int_equal(bits[i], all[first + i] & (PAGE_PRESENT | PAGE_ZERO));
+        }
+    }
+    assert_int_equal(memory_present(memory, UINT64_MAX, 2, bits), -EFAULT);
+}
+
+/* In slots that are written, read only, untouched and unmapped, with and without the call. */
+static void scattered_places_are_read_each_or_not(void **state)
+{
+    enum { BYTES = 16, PLACES = 6 };
+    struct memory_test *test = *state;
+    struct memory *memory = &test->process.memory;
+    const uint64_t quarter = PAGES / 4 * test->page_bytes;
+    const uint64_t addresses[PLACES] = {test->base + 3 * quarter + 8, test->base + 24,
+        test->base + 2 * quarter, test->base + quarter - 8, UINT64_MAX - 3,
+        test->base + 2 * quarter - BYTES};
+    const bool expected[PLACES] = {false, true, false, true, false, true};
+    struct process_facts facts = {.pid = test->child.pid};
+    struct region region;
+
+    region_init(&region, 16 << 20);
+    assert_int_equal(smaps_read(&test->folder, true, &region, &facts), 0);
+    for (int by_call = 0; by_call < 2; by_call++) {
+        uint8_t data[PLACES][BYTES] = {{0}};
+        bool was_read[PLACES];
+        assert_int_equal(
+            memory_read_scattered(memory, addresses, PLACES, BYTES, data[0], was_read),
+            0);
+        for (size_t i = 0; i < PLACES; i++) {
+            assert_int_equal(was_read[i], expected[i]);
+        }
+        assert_int_equal(data[1][0], 24 * 7);
+        assert_int_equal(data[3][7], (uint8_t)((quarter - 1) * 7));
+        assert_int_equal(data[3][8] + data[5][BYTES - 1], 0);
+        memory_process_know(&test->process, &facts);
+    }
+    region_release(&region);
+}
+
+/* smaps told that all is private; since then pages became shared, as by a fork. */
+static void one_shared_page_ends_the_trust_in_smaps(void **state)
+{
+    struct memory_test *test = *state;
+    struct memory *memory = &test->process.memory;
+    const uint64_t quarter = PAGES / 4 * test->page_bytes;
+    struct mapping mapping = {.start = test->base, .end = test->base + 3 * quarter};
+    const struct process_facts facts = {
+        .mappings = &mapping, .mapping_count = 1, .mappings_have_values = true};
+    static char data[LARGE_BYTES];
+
+    mapping.values[MAPPING_FACT_RSS].state = FACT_OK;
+    mapping.values[MAPPING_FACT_PRIVATE_CLEAN].state = FACT_OK;
+    mapping.values[MAPPING_FACT_PRIVATE_DIRTY].state = FACT_OK;
+    memory_process_know(&test->process, &facts);
+    assert_int_equal(memory_read(memory, test->base, data, sizeof(data)), 0);
+    assert_int_equal(test->process.mapping_count, 1);
+    test->process.private_ns = 0;
+    memset(data, 1, sizeof(data));
+    assert_int_equal(memory_read(memory, test->base + quarter, data, sizeof(data)), 0);
+    assert_int_equal(test->process.mapping_count, 0);
+    for (size_t i = 0; i < sizeof(data); i++) {
+        assert_int_equal(data[i], 0);
+    }
+}
+
 static void zero_pages_are_known_without_the_scan_request(void **state)
 {
     struct memory_test *test = *state;
@@ -218,6 +300,9 @@ int main(void)
         CHILD_TEST(a_read_is_whole_or_fails),
         CHILD_TEST(absent_pages_are_never_read),
         CHILD_TEST(page_bits_tell_written_zero_and_absent_pages),
+        CHILD_TEST(present_pages_are_told_alike),
+        CHILD_TEST(scattered_places_are_read_each_or_not),
+        CHILD_TEST(one_shared_page_ends_the_trust_in_smaps),
         CHILD_TEST(zero_pages_are_known_without_the_scan_request),
         CHILD_TEST(empty_address_space_is_jumped_over),
         CHILD_TEST(the_memory_of_an_ended_process_is_gone),
