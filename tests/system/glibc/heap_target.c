@@ -7,7 +7,8 @@
  * It builds the heap, prints malloc_info(3) and mallinfo2(3) and the line "ready", then obeys
  * one line of standard input at a time: "report" prints the figures again, "trim" calls
  * malloc_trim(0) and prints "trimmed", anything else or end of file ends it. While it
- * waits nothing allocates: standard output has a static buffer.
+ * waits nothing allocates: standard output has a static buffer. Nor does the kernel make huge
+ * pages of what stands there, holes and all (khugepaged), whenever it comes by.
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -17,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 enum {
@@ -253,6 +255,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: heap_target SHAPE [MEGABYTES]\n");
         return 2;
     }
+    (void)prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* those that there are stay */
     report();
     while (read_line(line)) {
         if (strcmp(line, "report") == 0) {
