@@ -46,8 +46,11 @@ static void put_rates(const struct result_medians *medians,
 {
     const struct fact *rss = &medians->peak[MEMORY_RSS_SUM];
 
-    (void)snprintf(cells[7], TABLE_CELL_BYTES, "%.1f (%.1f-%.1f)", medians->rate,
-        medians->rate_least, medians->rate_most);
+    const int bytes = snprintf(cells[7], TABLE_CELL_BYTES, "%.1f", medians->rate);
+    if (medians->counted > 1) {
+        (void)snprintf(cells[7] + bytes, TABLE_CELL_BYTES - (size_t)bytes, " (%.1f-%.1f)",
+            medians->rate_least, medians->rate_most);
+    }
     (void)snprintf(cells[8], TABLE_CELL_BYTES, "%.1f", medians->p50_us / 1000);
     (void)snprintf(cells[9], TABLE_CELL_BYTES, "%.1f", medians->p99_us / 1000);
     (void)snprintf(cells[10], TABLE_CELL_BYTES, "%.0f",
@@ -107,11 +110,11 @@ static void put_setup(const struct result *result, struct buffer *buffer)
 {
     const struct result_setup *setup = &result->setup;
 
-    buffer_printf(buffer,
-        "%s, %s, work '%s', %s of %u s, medians (least-most), %s; load by %s, ",
+    buffer_printf(buffer, "%s, %s, work '%s', %s of %u s%s, %s; load by %s, ",
         quantity_count(setup->workers, "worker").text,
         quantity_count(setup->connections, "connection").text, setup->work,
         quantity_count(setup->runs, "run").text, setup->seconds,
+        setup->runs > 1 ? ", medians (least-most)" : "",
         quantity_count(setup->processors, "processor").text,
         load_tool_names[setup->tool]);
     if (setup->rate > 0) {

@@ -113,6 +113,30 @@ static void no_figure_of_an_invalid_row(void **state)
     free(result);
 }
 
+/* One run that counts has no range, and one run in all no medians. */
+static void one_run_has_no_range(void **state)
+{
+    struct result *result = sample();
+    char cells[TABLE_COLUMNS][TABLE_CELL_BYTES];
+    struct buffer buffer;
+
+    (void)state;
+    result->rows[0].runs[1].reasons.count = 1;
+    result->rows[0].runs[2].reasons.count = 1;
+    table_row(result, &result->rows[0], cells);
+    assert_string_equal(cells[7], "380.0");
+    buffer_init(&buffer);
+    result_text(result, &buffer);
+    assert_non_null(
+        strstr(buffer_text(&buffer), "4 runs of 10 s, medians (least-most), 2"));
+    buffer_reset(&buffer);
+    result->setup.runs = 1;
+    result_text(result, &buffer);
+    assert_non_null(strstr(buffer_text(&buffer), "1 run of 10 s, 2 processors"));
+    buffer_release(&buffer);
+    free(result);
+}
+
 static void foreign_text_is_escaped(void **state)
 {
     struct result *result = sample();
@@ -252,6 +276,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_valid_runs_count),
         cmocka_unit_test(no_figure_of_an_invalid_row),
+        cmocka_unit_test(one_run_has_no_range),
         cmocka_unit_test(foreign_text_is_escaped),
         cmocka_unit_test(a_plan_survives_the_file),
         cmocka_unit_test(one_of_several_rows_is_named),
