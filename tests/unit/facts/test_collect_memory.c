@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -14,9 +15,10 @@
 #include "collected.h"
 #include "known_child.h"
 
-#define POOL_NAME "strata-pool) (x"
+enum { REWRITTEN_MIB = 1, NAME_BYTES = 16 };
 
-enum { REWRITTEN_MIB = 1 };
+/* Of this run alone, since a pool is looked up by its name; odd, for the reader of stat. */
+static char pool_name[NAME_BYTES];
 
 static void known_memory_is_found_to_the_byte(void **state)
 {
@@ -149,7 +151,7 @@ static int fork_pool(struct child_side *side)
     int rewritten[2];
     char byte;
 
-    (void)prctl(PR_SET_NAME, POOL_NAME);
+    (void)prctl(PR_SET_NAME, pool_name);
     memset(private, 1, KNOWN_PRIVATE_MIB * MIB);
     if (pipe(rewritten) != 0) {
         return 1;
@@ -193,12 +195,12 @@ static void a_pool_counts_each_frame_once(void **state)
     (void)state;
     child_start(&child, fork_pool);
     const uint64_t alone = exclusive_of(child.pid) + exclusive_of((pid_t)child.words[0]);
-    int rc = collected(POOL_NAME, COLLECT_EXPLAIN, &facts, &error);
+    int rc = collected(pool_name, COLLECT_EXPLAIN, &facts, &error);
     if (rc != 0) {
         fail_msg("%s", error.text);
     }
     assert_int_equal(facts.target_kind, TARGET_POOL);
-    assert_string_equal(facts.target_name, POOL_NAME);
+    assert_string_equal(facts.target_name, pool_name);
     assert_int_equal(facts.process_count, 2);
     assert_int_equal(facts.processes[0].pid, child.pid);
     assert_int_equal(facts.processes[1].pid, child.words[0]);
@@ -226,6 +228,7 @@ int main(int count, char **arguments)
     if (count == 2) {
         return known_child_hold(arguments[1]);
     }
+    (void)snprintf(pool_name, sizeof(pool_name), "st) (x%d", (int)getpid());
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_memory_is_found_to_the_byte),
         cmocka_unit_test(a_request_heap_that_cannot_be_read_is_a_gap),
