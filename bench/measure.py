@@ -4,7 +4,7 @@ import statistics
 import subprocess
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), ".."))
-BUILD = os.environ.get("STRATA_BUILD", os.path.join(ROOT, "build", "release"))
+BUILD = os.path.abspath(os.environ.get("STRATA_BUILD", os.path.join(ROOT, "build", "release")))
 STRATA = os.path.join(BUILD, "src", "cmd", "strata")
 RUN_MEASURED = os.path.join(BUILD, "bench", "run_measured")
 

@@ -1,14 +1,40 @@
-"""bench-malloc keeps each sample, goes on where it stopped, and leaves samples of other builds alone."""
+"""bench-malloc keeps each sample, goes on where it stopped, and leaves samples of other builds alone; its programs
+take paths as the shell gives them."""
 import os
 import subprocess
 import tempfile
 import unittest
 
-RUN = os.path.join(os.environ["STRATA_ROOT"], "alloc", "bench", "malloc", "run")
+BENCH = os.path.join(os.environ["STRATA_ROOT"], "alloc", "bench", "malloc")
+RUN = os.path.join(BENCH, "run")
 CASES, PEERS = 4, 2  # of the part "equal"; glibc and ours
 PROGRAM = """#!/bin/sh
 echo run >>"$(dirname "$0")/calls"
 echo "0.5 0.25 2048 1024 512"
+"""
+
+# Programs that work from another folder than the one they were started in, as servers do.
+COMPILER = """#!/usr/bin/env python3
+import os, struct
+os.chdir("/")
+assert os.path.exists(os.environ["LD_PRELOAD"]), os.environ["LD_PRELOAD"]
+with open(os.environ["STRATA_RECORD"] + ".1", "wb") as file:
+    file.write(struct.pack("=QQII", 0, 1, 1, 1) + bytes(16))
+"""
+APT = """#!/bin/sh
+case "$*" in
+*indextargets*) echo http://mirror.invalid ;;
+*download*) echo one >one.deb ;;
+esac
+for word in "$@"; do
+    case $word in
+    Dir::*=/*) ;;
+    Dir::*) echo "no path that holds everywhere: $word" >&2; exit 1 ;;
+    esac
+done
+"""
+DPKG = """#!/bin/sh
+[ "$1" != --show ] || echo one 1
 """
 
 
@@ -76,6 +102,33 @@ class BenchMalloc(unittest.TestCase):
         self.assertEqual(calls, 1)
         _, calls = self.bench("--runs", "1")
         self.assertEqual(calls, 0)
+
+    def from_inside(self, program, *words):
+        """Runs it with relative words in the folder, which is also the first of PATH."""
+        return subprocess.run([os.path.join(BENCH, program), *words], cwd=self.folder.name, check=False,
+                              capture_output=True, text=True,
+                              env={**os.environ, "PATH": f"{self.folder.name}:{os.environ['PATH']}"})
+
+    def write_programs(self, **programs):
+        for name, text in programs.items():
+            self.write(name.replace("_", "-"), text)
+            os.chmod(self.path(name.replace("_", "-")), 0o755)
+
+    def test_traces_are_recorded_by_relative_paths(self):
+        self.write_programs(gcc=COMPILER)
+        os.mkdir(self.path("traces"))
+        for name in ("store", "requests"):
+            self.write(f"traces/trace-{name}", "is there")
+        done = self.from_inside("record-traces", "library.so", "traces")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("trace-compiler: 1 calls", done.stderr)
+        self.assertEqual(os.path.getsize(self.path("traces/trace-compiler")), 24 + 16)
+
+    def test_newer_peers_are_fetched_into_a_relative_folder(self):
+        self.write_programs(apt_get=APT, dpkg_deb=DPKG)
+        done = self.from_inside("newer-peers", "peers")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.read("peers/versions"), "one 1\n")
 
 
 if __name__ == "__main__":
