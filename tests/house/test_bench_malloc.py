@@ -23,7 +23,7 @@ with open(os.environ["STRATA_RECORD"] + ".1", "wb") as file:
 """
 APT = """#!/bin/sh
 case "$*" in
-*indextargets*) echo http://mirror.invalid ;;
+*indextargets*) echo file:/nowhere ;;
 *download*) echo one >one.deb ;;
 esac
 for word in "$@"; do
