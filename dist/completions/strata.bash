@@ -9,13 +9,13 @@ _strata() {
     done
     case $command in
     '') options='--json --bytes --all --color --width --fail-on --root --help ' words='explain capture bench plan top export record report run rules lab help' files=no ;;
-    explain) options='--json --bytes --all --color --width --fail-on --root --defaults-file --capture --since --no-keep --at --help ' words=$(ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u) ;;
-    capture) options='--root --defaults-file --output --help ' words=$(ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u) ;;
+    explain) options='--json --bytes --all --color --width --fail-on --root --defaults-file --no-ask --capture --since --no-keep --at --help ' words=$(ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u) ;;
+    capture) options='--root --defaults-file --no-ask --output --help ' words=$(ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u) ;;
     bench) options='--json --output --limit --models --list --workers --connections --seconds --runs --quiet --warm --work --load --rate --keep-alive --url --attach --expect --price-memory --price-cpu --currency --markdown --html --silent --help ' words=$(printf '%s\n' fpm fpm-nginx frankenphp gunicorn mariadb model-event model-prefork model-supervisor nginx node roadrunner swoole swoole-blocking unit) ;;
-    plan) options='--json --bytes --color --width --root --limit --memory-limit --others --reserve --case --server --prometheus --days --pool --at --help ' ;;
-    top) options='--bytes --all --color --width --root --every --once --sort --filter --help ' ;;
-    export) options='--root --every --once --most --per-pid --listen --textfile --help ' ;;
-    record) options='--json --root --defaults-file --output --every --for --deep-every --keep --max-size --help ' words=$(ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u) ;;
+    plan) options='--json --bytes --color --width --root --no-ask --limit --memory-limit --others --reserve --case --server --prometheus --days --pool --at --help ' ;;
+    top) options='--bytes --all --color --width --root --no-ask --every --once --sort --filter --help ' ;;
+    export) options='--root --no-ask --every --once --most --per-pid --listen --textfile --help ' ;;
+    record) options='--json --root --defaults-file --no-ask --output --every --for --deep-every --keep --max-size --help ' words=$(ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u) ;;
     report) options='--json --fail-on --output --at --from --to --compare --help ' ;;
     run) options='--bytes --output --check --limit --soft-limit --help ' ;;
     rules) options='--json --color --width --help ' words=$(printf '%s\n' glibc-arenas glibc-retained glibc-fragmentation strata-limit strata-retained glibc-pinned-heap glibc-mmap-threshold allocator-opaque preload-not-active lazy-free thp-inflation untouched-reservation thread-stacks limit-nofile mysql-thread-cache mysql-connection-buffers mysql-configuration mysql-pool-emptied mysql-coverage mysql-schema-memory file-pages-look-alarming unexplained-residual swap hugetlb cgroup-near-limit cgroup-stalls page-cache-in-container slab-in-container shmem-charged rss-sum-overstates measured-inside-vm php-near-limit php-chunk-cliff php-idle-cache php-collectable php-native-memory fpm-worst-case fpm-children-overcommit fpm-opcache-in-pool fpm-status-memory growth-leak growth-plateau) files=no ;;

@@ -88,6 +88,7 @@ static int read_live(const struct options *options, const char *target,
 
     if (rc == 0) {
         root.defaults_file = options->defaults;
+        root.ask_nobody = options->ask_nobody;
         rc = facts_collect(&root, target, COLLECT_EXPLAIN, facts, error);
         facts_root_close(&root);
     }

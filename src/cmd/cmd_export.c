@@ -198,6 +198,7 @@ int cmd_export(const struct options *options)
 
     exporter.every_ns = every_ms * NS_PER_MS;
     const struct watch_options watching = {.root = options->root,
+        .ask_nobody = options->ask_nobody,
         .rows = options->per_pid ? WATCH_PROCESSES : WATCH_NAMES,
         .every_ns = exporter.every_ns,
         .most = exporter.most,

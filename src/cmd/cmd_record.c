@@ -209,6 +209,7 @@ static enum exit_code record_live(
     int rc = facts_root_open(&session->root, options->root, &error);
 
     session->root.defaults_file = options->defaults;
+    session->root.ask_nobody = options->ask_nobody;
 
     if (rc != 0) {
         complain("%s", error_text(&error, rc));

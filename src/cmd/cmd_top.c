@@ -135,6 +135,7 @@ int cmd_top(const struct options *options)
     const uint64_t every_ms =
         options->every_ms > 0 ? options->every_ms : DEFAULT_EVERY_MS;
     const struct watch_options watching = {.root = options->root,
+        .ask_nobody = options->ask_nobody,
         .rows = WATCH_SERVICES,
         .every_ns = every_ms * NS_PER_MS,
         .most = MOST,

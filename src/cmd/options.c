@@ -33,6 +33,7 @@ enum {
     VALUE_ROOT,
     VALUE_CAPTURE,
     VALUE_DEFAULTS,
+    VALUE_NO_ASK,
     VALUE_CHECK,
     VALUE_EVERY,
     VALUE_ONCE,
@@ -63,6 +64,8 @@ const struct option_row option_table[] = {
         "read DIR/proc and DIR/sys instead of the host"},
     {"defaults-file", VALUE_DEFAULTS, "FILE", OPTION_DEFAULTS,
         "user and password for databases, instead of my.cnf"},
+    {"no-ask", VALUE_NO_ASK, NULL, OPTION_ASK,
+        "ask no server what it counts: no SQL, no status page"},
     {"capture", VALUE_CAPTURE, "FILE", OPTION_CAPTURE, "also store the facts in FILE"},
     {"since", VALUE_TEXT + TEXT_SINCE, "FILE", OPTION_SINCE,
         "compare with an earlier look: a capture or recording"},
@@ -263,6 +266,9 @@ static int apply(struct options *options, int value)
         return set_path(options, &options->root, "--root");
     case VALUE_DEFAULTS:
         return set_path(options, &options->defaults, "--defaults-file");
+    case VALUE_NO_ASK:
+        options->ask_nobody = true;
+        return 0;
     case VALUE_CAPTURE:
         return set_path(options, &options->capture, "--capture");
     case VALUE_EVERY:

@@ -35,6 +35,7 @@ enum option_bit {
     OPTION_RECORD = 1 << 26,
     OPTION_AT = 1 << 27,
     OPTION_SPAN = 1 << 28,
+    OPTION_ASK = 1 << 30,
     OPTION_RUN = 1 << 29, /* the arguments are a command with options of its own */
 };
 
@@ -116,6 +117,7 @@ struct options {
     int fail_on;                   /* enum severity, -1: never */
     const char *root;              /* NULL: the live system */
     const char *defaults;          /* option file for databases; NULL: the usual ones */
+    bool ask_nobody;               /* no server is asked over SQL or FastCGI */
     const char *capture;           /* explain: also store the facts here; NULL: no */
     const char *output;            /* capture: the file; NULL: not given */
     const char *texts[TEXT_COUNT]; /* NULL: not given; "" when it takes no value */

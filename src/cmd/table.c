@@ -57,7 +57,7 @@ const struct command command_table[] = {
         "\n"
         "See `strata help targets` for what TARGET may be.",
         LOOK | OPTION_FAIL_ON | OPTION_ROOT | OPTION_CAPTURE | OPTION_DEFAULTS |
-            OPTION_AT | OPTION_SINCE,
+            OPTION_ASK | OPTION_AT | OPTION_SINCE,
         1, 2, cmd_explain},
     {"capture", "TARGET -o FILE", "store the facts about a target for `explain FILE`",
         "Reads what `explain` would read and writes it to FILE, to be explained later,\n"
@@ -66,7 +66,7 @@ const struct command command_table[] = {
         "of programs, paths and sizes, but no content of memory.\n"
         "\n"
         "  sudo strata capture mariadbd -o incident.strata",
-        OPTION_OUTPUT | OPTION_ROOT | OPTION_DEFAULTS, 1, 1, cmd_capture},
+        OPTION_OUTPUT | OPTION_ROOT | OPTION_DEFAULTS | OPTION_ASK, 1, 1, cmd_capture},
     {"bench", "[RECIPE... | --url URL -- COMMAND]",
         "load a server, sample its pool: requests a second for each GiB",
         "Starts each RECIPE on loopback with as many workers, waits until it answers,\n"
@@ -90,7 +90,8 @@ const struct command command_table[] = {
         "  strata plan result.json --limit 512M\n"
         "\n"
         "share/doc/strata/plan.md has the arithmetic.",
-        (LOOK & ~OPTION_ALL) | OPTION_ROOT | OPTION_PLAN | OPTION_AT, 0, 2, cmd_plan},
+        (LOOK & ~OPTION_ALL) | OPTION_ROOT | OPTION_ASK | OPTION_PLAN | OPTION_AT, 0, 2,
+        cmd_plan},
     {"top", "", "the host at a glance, live, on the terminal",
         "The table of plain `strata`, read anew every 2 seconds, with the columns of "
         "the\n"
@@ -102,7 +103,7 @@ const struct command command_table[] = {
         "\n"
         "  sudo strata top --sort retained",
         OPTION_EVERY | OPTION_ONCE | OPTION_SORT | OPTION_FILTER | OPTION_BYTES |
-            OPTION_ALL | OPTION_COLOR | OPTION_WIDTH | OPTION_ROOT,
+            OPTION_ALL | OPTION_COLOR | OPTION_WIDTH | OPTION_ROOT | OPTION_ASK,
         0, 0, cmd_top},
     {"export", "", "metrics of this host for Prometheus",
         "Looks at the host every 15 seconds and inside of its largest programs and "
@@ -121,7 +122,7 @@ const struct command command_table[] = {
         "what Kubernetes takes are in share/strata, units in lib/systemd/system;\n"
         "share/doc/strata/fleet.md tells of many machines.",
         OPTION_LISTEN | OPTION_TEXTFILE | OPTION_EVERY | OPTION_MOST | OPTION_PER_PID |
-            OPTION_ONCE | OPTION_ROOT,
+            OPTION_ONCE | OPTION_ROOT | OPTION_ASK,
         0, 0, cmd_export},
     {"record", "TARGET... -o FILE.db",
         "store facts over time, for `report` and `explain`",
@@ -135,7 +136,7 @@ const struct command command_table[] = {
         "  strata report day.db -o day.html\n"
         "  strata explain day.db --at 14:05",
         OPTION_OUTPUT | OPTION_ROOT | OPTION_JSON | OPTION_EVERY | OPTION_RECORD |
-            OPTION_DEFAULTS,
+            OPTION_DEFAULTS | OPTION_ASK,
         1, ANY_NUMBER_OF_ARGUMENTS, cmd_record},
     {"report", "FILE.db -o FILE.html", "a recording as one page with plots",
         "Layers over time, what the rules found and when, whether memory grows without\n"

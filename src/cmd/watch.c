@@ -88,13 +88,15 @@ static uint64_t look_inside(struct watch *watch, const char *entry_key)
     const struct facts *group = view->account.overview.rows[place].snapshot.facts;
     const struct watch_members members = {.name = view->names[place].labels.name,
         .processes = group->processes,
-        .count = group->process_count};
+        .count = group->process_count,
+        .root = watch->options.root,
+        .ask_nobody = watch->options.ask_nobody};
     const bool full = watch_is_focus(watch, key);
     const uint64_t cpu_before_ns = watch_cpu_ns();
 
     view->references++;
     (void)pthread_mutex_unlock(&watch->lock);
-    rc = watch_look_take(&members, watch->options.root, full, &look);
+    rc = watch_look_take(&members, full, &look);
     (void)pthread_mutex_lock(&watch->lock);
     watch_store_look(watch, key, rc, look);
     (void)pthread_cond_broadcast(&watch->changed);

@@ -20,6 +20,7 @@ enum watch_rows {
 
 struct watch_options {
     const char *root; /* NULL: the live system; must live as long */
+    bool ask_nobody;  /* as in facts_root */
     enum watch_rows rows;
     uint64_t every_ns; /* the clock of the looks at the host */
     size_t most;       /* rows that are looked into; the largest come first */

@@ -35,8 +35,7 @@ uint64_t watch_cpu_ns(void)
     return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-static int read_members(
-    const struct watch_members *members, const char *directory, struct facts *facts)
+static int read_members(const struct watch_members *members, struct facts *facts)
 {
     struct process_identity *processes = calloc(members->count + 1, sizeof(*processes));
     struct chosen_members chosen = {
@@ -55,8 +54,9 @@ static int read_members(
         processes[i].start_time_ticks = members->processes[i].start_time_ticks;
     }
     error_reset(&error);
-    int rc = facts_root_open(&root, directory, &error);
+    int rc = facts_root_open(&root, members->root, &error);
     if (rc == 0) {
+        root.ask_nobody = members->ask_nobody;
         rc = facts_collect_members(&root, &chosen, COLLECT_EXPLAIN, facts, &error);
         facts_root_close(&root);
     }
@@ -135,8 +135,8 @@ static int keep(struct account *account, bool full, struct watch_look *look)
     return rc;
 }
 
-int watch_look_take(const struct watch_members *members, const char *root_directory,
-    bool full, struct watch_look **result)
+int watch_look_take(
+    const struct watch_members *members, bool full, struct watch_look **result)
 {
     const uint64_t cpu_before_ns = watch_cpu_ns();
     struct watch_look *look = calloc(1, sizeof(*look));
@@ -147,7 +147,7 @@ int watch_look_take(const struct watch_members *members, const char *root_direct
     }
     atomic_init(&look->references, 1);
     look->taken_ns = watch_now_ns();
-    int rc = read_members(members, root_directory, &account.facts);
+    int rc = read_members(members, &account.facts);
     if (rc == 0) {
         rc = account_judge_quietly(&account);
     }

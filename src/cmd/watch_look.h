@@ -36,14 +36,16 @@ struct watch_members {
     const char *name;
     const struct process_facts *processes;
     size_t count;
+    const char *root; /* NULL: the live system */
+    bool ask_nobody;  /* as in facts_root */
 };
 
 /*
  * Reads the members as explain would, judges them, keeps what is needed. The caller owns one
  * reference. 0 or -errno.
  */
-int watch_look_take(const struct watch_members *members, const char *root_directory,
-    bool full, struct watch_look **result);
+int watch_look_take(
+    const struct watch_members *members, bool full, struct watch_look **result);
 
 struct watch_look *watch_look_hold(struct watch_look *look);
 void watch_look_drop(struct watch_look *look); /* NULL is allowed */

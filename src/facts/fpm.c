@@ -149,6 +149,7 @@ static int read_statuses(
     const struct fpm_master master = {.path_prefix = prefix,
         .pid = folder->pid,
         .same_network = process_folder_shares_network(folder),
+        .ask_nobody = reader->root->ask_nobody,
         .left_ms = &reader->left_ms};
     int rc = 0;
 

@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "facts/fastcgi.h"
+#include "facts/root.h"
 
 enum { TIMEOUT_MS = 500 };
 
@@ -213,6 +214,9 @@ int fpm_status_read(const struct fpm_master *master, bool may_use_worker,
     if (pool->status_listen == NULL && !may_use_worker) {
         return store_status(region, pool, FACT_ABSENT,
             "not asked: every worker is busy; set pm.status_listen, which needs none");
+    }
+    if (master->ask_nobody) {
+        return store_status(region, pool, FACT_ABSENT, facts_not_asked);
     }
     if (*master->left_ms <= 0) {
         return store_status(region, pool, FACT_ABSENT,

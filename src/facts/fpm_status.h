@@ -25,6 +25,7 @@ struct fpm_master {
     const char *path_prefix; /* its root directory as we reach it */
     int32_t pid;             /* its sockets were made by it */
     bool same_network;       /* its network namespace is ours */
+    bool ask_nobody;         /* as of the root */
     int64_t *left_ms; /* of the time for all pools; what a request took is taken off */
 };
 

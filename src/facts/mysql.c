@@ -261,9 +261,11 @@ static int read_server(struct facts_root *root, struct facts *facts,
         return -ENOMEM;
     }
     process->mysql_count = 1;
-    if (left_ms <= 0) {
-        process->mysql->why = region_copy_text(
-            &facts->region, "not asked: the servers before it took too long to answer");
+    if (root->ask_nobody || left_ms <= 0) {
+        process->mysql->why = region_copy_text(&facts->region,
+            root->ask_nobody
+                ? facts_not_asked
+                : "not asked: the servers before it took too long to answer");
         return 0;
     }
     rc = process_folder_open(root, process->pid, &folder);

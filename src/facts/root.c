@@ -58,6 +58,8 @@ static bool is_kernels(int proc_fd)
     return fstatfs(proc_fd, &status) == 0 && status.f_type == PROC_SUPER_MAGIC;
 }
 
+const char facts_not_asked[] = "not asked, for --no-ask";
+
 int facts_root_open(struct facts_root *root, const char *directory, struct error *error)
 {
     const char *prefix =

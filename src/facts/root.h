@@ -22,9 +22,13 @@ struct facts_root {
         *prefix; /* "" for the live system, DIR for a tree: put before paths of mounts */
     bool pids_are_ours;        /* proc shows the pids that system calls of ours take */
     bool proc_is_kernels;      /* proc is no tree of copies: the kernel made its files */
+    bool ask_nobody;           /* --no-ask: no server is asked what it counts */
     const char *defaults_file; /* option file for databases; NULL: the usual ones */
     uint64_t bytes_read;       /* by all readers so far: the cost that is reported */
 };
+
+/* Why a server has no answer with ask_nobody. */
+extern const char facts_not_asked[];
 
 /* directory NULL or "/" opens the live system. 0 or -errno with error set. */
 int facts_root_open(struct facts_root *root, const char *directory, struct error *error);

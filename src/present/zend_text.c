@@ -168,6 +168,10 @@ static void pool_line(struct page *page, const struct fpm_pool_facts *pool)
         put_number(page, "limit met", &pool->max_children_reached, "unknown");
     }
     page_end_line(page);
+    if (pool->status_state == FACT_OK && pool->status_listen == NULL) {
+        note(page, "status page: a worker answered, a request more for it; with "
+                   "pm.status_listen none would, with --no-ask nobody is asked");
+    }
     if (pool->status_state != FACT_OK && pool->status_why != NULL) {
         char text[TEXT_BYTES];
         (void)snprintf(text, sizeof(text), "status page: %s", pool->status_why);

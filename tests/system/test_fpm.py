@@ -104,6 +104,40 @@ class Fpm(unittest.TestCase):
             self.assertEqual(heap["real"], CHUNK * (heap["chunks"] + heap["cached_chunks"]))
         self.assertIn("php-idle-cache", [item["rule"] for item in report["findings"]])
 
+    def test_a_look_that_is_a_request_is_told_and_can_be_left_out(self):
+        """Whoever asks a worker is counted as a request, says so, and need not ask."""
+        told = "a worker answered, a request more"
+
+        def accepted():
+            return self.pool_of(tool.explain(f"pool:{POOL}"))["status"]["accepted_connections"]
+        with servers.php_fpm(HEAVY, settings=SETTINGS, name=POOL):
+            before = accepted()
+            self.assertIn(told, self.text_of())
+            # Whoever else looks at this machine may ask as well.
+            self.assertGreaterEqual(accepted(), before + 2)
+            self.assertNotIn(told, self.text_of("--no-ask"))
+            with servers.folder() as home:
+                for file, words in (("facts.strata", ["capture", f"pool:{POOL}", "-o", "facts.strata"]),
+                                    ("facts.db", ["record", f"pool:{POOL}", "-o", "facts.db", "--for", "200ms"])):
+                    done = tool.run_in_time(*words, "--no-ask", cwd=home)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    status = self.pool_of(tool.explain(os.path.join(home, file)))["status"]
+                    self.assertEqual(status["state"], "absent")
+                    self.assertIn("--no-ask", status["why"])
+
+    def test_a_page_that_needs_no_worker_is_not_told(self):
+        with servers.folder() as home:
+            settings = SETTINGS + f"pm.status_listen = {home}/status\n"
+            with servers.php_fpm(HEAVY, settings=settings, name=POOL):
+                text = self.text_of()
+        self.assertIn("active 0", text)
+        self.assertNotIn("a worker answered", text)
+
+    def text_of(self, *options):
+        done = tool.run_in_time("explain", f"pool:{POOL}", *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return " ".join(done.stdout.decode().split())
+
     def test_settings_named_from_the_working_folder(self):
         with servers.php_fpm(WORK, settings=SETTINGS, name=POOL, config="fpm.conf"):
             report = tool.explain(f"pool:{POOL}")

@@ -79,6 +79,7 @@ class Answered(unittest.TestCase):
             total = int(servers_total(server.path))
             self.assertLess(abs(said["facts"]["instrumented"] - total), 4 << 20)
             self.check_rights(server, home)
+            self.check_not_asked(server)
             self.check_socket_gone(server)
 
     def check_rights(self, server, home):
@@ -117,6 +118,12 @@ class Answered(unittest.TestCase):
     def check_secret(self, *texts):
         for text in texts:
             self.assertNotIn(PASSWORD.encode(), text)
+
+    def check_not_asked(self, server):
+        report = report_of(server.pid, "--no-ask")
+        self.check_rest(report)
+        self.assertEqual(server_of(report)["state"], "absent")
+        self.assertIn("--no-ask", server_of(report)["why"])
 
     def check_socket_gone(self, server):
         os.unlink(server.path)

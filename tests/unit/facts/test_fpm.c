@@ -1,6 +1,7 @@
 /* test_fpm.c - pool sections, sizes, the status page, FastCGI records. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -373,6 +374,30 @@ static void no_pool_is_asked_when_the_time_is_over(void **state)
     assert_non_null(strstr(pool.status_why, "took too long"));
 }
 
+static void no_pool_is_asked_when_nobody_is_to_be(void **state)
+{
+    int64_t left_ms = FPM_STATUS_TOTAL_MS;
+    const struct fpm_master master = {.path_prefix = "",
+        .pid = getpid(),
+        .same_network = true,
+        .ask_nobody = true,
+        .left_ms = &left_ms};
+    struct fpm_pool_facts pool = {.name = region_copy_text(&facts.region, "www"),
+        .status_path = region_copy_text(&facts.region, "/status")};
+    struct place place;
+
+    (void)state;
+    open_place(&place, "socket");
+    int listener = listen_at(place.path);
+    pool.listen = region_copy_text(&facts.region, place.path);
+    assert_int_equal(fpm_status_read(&master, true, &facts.region, &pool), 0);
+    assert_int_equal(poll(&(struct pollfd){.fd = listener, .events = POLLIN}, 1, 0), 0);
+    assert_int_equal(pool.status_state, FACT_ABSENT);
+    assert_string_equal(pool.status_why, facts_not_asked);
+    close(listener);
+    drop_place(&place);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -388,6 +413,7 @@ int main(void)
         cmocka_unit_test(only_the_masters_own_socket_is_asked),
         cmocka_unit_test(a_port_of_another_network_is_not_tried),
         cmocka_unit_test(no_pool_is_asked_when_the_time_is_over),
+        cmocka_unit_test(no_pool_is_asked_when_nobody_is_to_be),
     };
 
     return cmocka_run_group_tests(tests, open_region, close_region);
