@@ -29,8 +29,7 @@ static struct quantity amount(const struct page *page, uint64_t bytes)
     return quantity_bytes(bytes, page->style->exact_bytes);
 }
 
-/* The limit that counts is not the cgroup's own. */
-static bool is_of_ancestor(const struct cgroup_facts *facts)
+bool container_limit_is_above(const struct cgroup_facts *facts)
 {
     const struct fact *own = &facts->values[CGROUP_FACT_LIMIT];
     const struct fact *effective = &facts->values[CGROUP_FACT_LIMIT_EFFECTIVE];
@@ -55,7 +54,7 @@ static void limit_line(struct page *page, const struct container_view *view)
     } else {
         page_printf(page, INK_DIM, "%slimit %s%s", page_separator(page),
             amount(page, limit->value).text,
-            is_of_ancestor(view->facts) ? " of a cgroup above it" : "");
+            container_limit_is_above(view->facts) ? " of a cgroup above it" : "");
         if (is_known(&view->headroom)) {
             page_printf(
                 page, INK_DIM, ", %s left", amount(page, view->headroom.value).text);

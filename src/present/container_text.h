@@ -2,6 +2,8 @@
 #ifndef STRATA_PRESENT_CONTAINER_TEXT_H
 #define STRATA_PRESENT_CONTAINER_TEXT_H
 
+#include <stdbool.h>
+
 #include "model/snapshot.h"
 #include "present/page.h"
 
@@ -11,5 +13,8 @@
  * only the kinds.
  */
 void container_text(struct page *page, const struct snapshot *snapshot);
+
+/* The limit that counts is not the cgroup's own. */
+bool container_limit_is_above(const struct cgroup_facts *facts);
 
 #endif

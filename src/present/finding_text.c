@@ -1,9 +1,8 @@
 /*
- * finding_text.c - the part of the screen that is acted upon.
+ * finding_text.c - findings in full, or a line each.
  *
  * The fix is printed line by line exactly as the rule gave it, indented and never wrapped,
- * so that it can be pasted. Evidence and reasoning are folded for what is only worth
- * knowing (info), unless everything is asked for.
+ * so that it can be pasted.
  */
 #include "present/finding_text.h"
 
@@ -12,7 +11,12 @@
 
 #include "base/quantity.h"
 
-enum { MARK_INDENT = 2, TEXT_COLUMN = 12, FIX_COLUMN = 14 };
+enum {
+    MARK_INDENT = 2,
+    TEXT_COLUMN = 12,
+    FIX_COLUMN = 14,
+    RANGE_COLUMNS = 2, /* what a range is wider than an amount */
+};
 
 enum ink finding_ink(enum severity severity)
 {
@@ -107,15 +111,8 @@ static void labelled(struct page *page, const char *label, const char *text)
     page_paragraph(page, INK_PLAIN, text, TEXT_COLUMN + 2);
 }
 
-static bool is_full(const struct page *page, const struct finding *finding)
-{
-    return finding->severity != SEVERITY_INFO || page->style->unfolded;
-}
-
 static void one_finding(struct page *page, const struct finding *finding, bool in_group)
 {
-    const bool full = is_full(page, finding);
-
     page_at(page, MARK_INDENT);
     page_put(page, finding_ink(finding->severity), severity_names[finding->severity]);
     page_at(page, TEXT_COLUMN);
@@ -126,12 +123,10 @@ static void one_finding(struct page *page, const struct finding *finding, bool i
     page_end_line(page);
     page_at(page, TEXT_COLUMN);
     page_paragraph(page, INK_PLAIN, finding->summary, TEXT_COLUMN);
-    if (full) {
-        evidence_line(page, finding);
-        labelled(page, "because:", finding->reasoning);
-    }
+    evidence_line(page, finding);
+    labelled(page, "because:", finding->reasoning);
     prediction_line(page, finding);
-    if (full && finding->fix != NULL) {
+    if (finding->fix != NULL) {
         page_at(page, TEXT_COLUMN);
         page_put(page, INK_DIM, "change:");
         page_end_line(page);
@@ -152,26 +147,24 @@ static void append_rules(
     }
 }
 
-void finding_summary(struct page *page, const struct finding_list *list)
+void finding_summary(
+    struct page *page, const struct finding_list *list, const struct changes *changes)
 {
     struct buffer text;
     size_t warnings = 0;
-    uint64_t most = 0;
+    char range[QUANTITY_TEXT_BYTES * 2];
 
     while (warnings < list->count && list->items[warnings].severity >= SEVERITY_WARN) {
-        const struct finding *finding = &list->items[warnings++];
-        if (finding->predicts && finding->predicted_high_bytes > most) {
-            most = finding->predicted_high_bytes;
-        }
+        warnings++;
     }
     if (warnings == 0) {
         return;
     }
     buffer_init(&text);
     append_rules(&text, list, warnings);
-    if (most > 0) {
-        buffer_printf(&text, "; up to %s can go back",
-            quantity_bytes(most, page->style->exact_bytes).text);
+    changes_range(changes, page->style->exact_bytes, range);
+    if (range[0] != '\0') {
+        buffer_printf(&text, "; what to change gives back %s", range);
     }
     page_printf(page, finding_ink(list->items[0].severity),
         "%s:", quantity_count(warnings, "warning").text);
@@ -189,18 +182,103 @@ void finding_text(
             facts->gap_count > 0 ? ": none in what could be read" : ": none");
     }
     page_end_line(page);
-    bool folded = false;
-
     for (size_t i = 0; i < list->count; i++) {
-        const struct finding *finding = &list->items[i];
-
-        one_finding(page, finding, facts->process_count > 1);
-        folded = folded || (finding->fix != NULL && !is_full(page, finding));
+        one_finding(page, &list->items[i], facts->process_count > 1);
     }
-    if (folded) {
-        page_at(page, MARK_INDENT);
-        page_put(
-            page, INK_DIM, "what to change for a note (info), and why: --all shows it");
-        page_end_line(page);
+}
+
+/* ---- a line each */
+
+/* Findings of one rule stand together: of how many members it is, and the most it gives back. */
+struct same_rule {
+    const struct finding *first;
+    size_t count;
+};
+
+static struct same_rule same_rule_at(const struct finding_list *list, size_t index)
+{
+    struct same_rule same = {&list->items[index], 1};
+
+    while (index + same.count < list->count &&
+           list->items[index + same.count].rule == same.first->rule) {
+        same.count++;
+    }
+    return same;
+}
+
+static void finding_line(struct page *page, const struct same_rule *same)
+{
+    const struct finding *finding = same->first;
+    struct buffer text;
+
+    if (finding->predicts && same->count == 1) {
+        page_right(page, INK_PLAIN,
+            quantity_range(finding->predicted_low_bytes, finding->predicted_high_bytes,
+                page->style->exact_bytes)
+                .text,
+            page_text_column(page) + RANGE_COLUMNS);
+    }
+    page_at(page, page_text_column(page) + RANGE_COLUMNS + 2);
+    page_put(page, finding_ink(finding->severity), finding->rule->id);
+    buffer_init(&text);
+    if (same->count > 1) {
+        buffer_printf(&text, " (%zu times)", same->count);
+    }
+    buffer_printf(&text, ": %s", finding->rule->title);
+    page_fit(page, INK_PLAIN, buffer_text(&text), page->width - page->column);
+    page->buffer->failed = page->buffer->failed || text.failed;
+    buffer_release(&text);
+    page_end_line(page);
+}
+
+static void dim_line(struct page *page, const char *text)
+{
+    page_at(page, MARK_INDENT);
+    page_put(page, INK_DIM, text);
+    page_end_line(page);
+}
+
+/* Those that compete with the changes, or those that do not; lines: how many more may follow. */
+static void lines_of(struct page *page, const struct finding_list *list,
+    const struct changes *changes, bool competing, size_t *lines, size_t *left)
+{
+    bool begun = false;
+
+    for (size_t i = 0; i < list->count;) {
+        const struct same_rule same = same_rule_at(list, i);
+        i += same.count;
+        if (changes_have(changes, same.first) ||
+            (advice_instead(&changes->advice, same.first) != NULL) != competing) {
+            continue;
+        }
+        if (*lines == 0) {
+            ++*left;
+            continue;
+        }
+        if (competing && !begun) {
+            dim_line(page, "of the same memory: instead of the above, not beside it");
+        }
+        begun = true;
+        finding_line(page, &same);
+        --*lines;
+    }
+}
+
+void finding_lines(struct page *page, const struct finding_list *list,
+    const struct changes *changes, size_t lines)
+{
+    size_t left = 0;
+    char text[QUANTITY_TEXT_BYTES];
+
+    if (list->count <= changes->count) {
+        return;
+    }
+    page_heading(page, changes->count > 0 ? "Other findings" : "Findings");
+    page_end_line(page);
+    lines_of(page, list, changes, false, &lines, &left);
+    lines_of(page, list, changes, true, &lines, &left);
+    if (left > 0) {
+        (void)snprintf(text, sizeof(text), "and %zu more: --all", left);
+        dim_line(page, text);
     }
 }

@@ -3,22 +3,29 @@
 #define STRATA_PRESENT_FINDING_TEXT_H
 
 #include "findings/finding.h"
+#include "present/change_text.h"
 #include "present/page.h"
 
 /*
- * Every finding with its rule, sentence and prediction; those of severity warn and above
- * also with evidence, reasoning, the lines to paste and how to verify. Says so when there
- * is none. facts: whether a finding must name its member.
+ * Every finding with its rule, sentence, prediction, evidence, reasoning, lines to paste and how to
+ * verify. Says so when there is none. facts: whether a finding must name its member.
  */
 void finding_text(
     struct page *page, const struct finding_list *list, const struct facts *facts);
 
 /*
- * One line for the top of the screen: how many warnings, of which rules, and the most that
- * one of the changes gives back. Nothing when all is well. Savings are not added up:
- * two rules may speak of the same memory.
+ * Those that are not to be acted upon, one line each, at most so many: what the change would give
+ * back, the rule, what it finds. Nothing when there are none.
  */
-void finding_summary(struct page *page, const struct finding_list *list);
+void finding_lines(struct page *page, const struct finding_list *list,
+    const struct changes *changes, size_t lines);
+
+/*
+ * One line for the top: how many warnings, of which rules, and what the changes give back.
+ * Nothing when all is well.
+ */
+void finding_summary(
+    struct page *page, const struct finding_list *list, const struct changes *changes);
 
 /* The ink of a severity. */
 enum ink finding_ink(enum severity severity);

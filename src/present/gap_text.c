@@ -135,3 +135,39 @@ void gap_text_mendable(struct page *page, const struct facts *facts)
         list_causes(page, facts, false);
     }
 }
+
+/* The first cause that can be mended; else the first. */
+static size_t telling_cause(const struct facts *facts)
+{
+    static const enum fact_state order[] = {
+        FACT_DENIED, FACT_MALFORMED, FACT_GONE, FACT_STALE};
+
+    for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+        for (size_t j = 0; j < facts->gap_count; j++) {
+            if (facts->gaps[j].state == order[i]) {
+                return j;
+            }
+        }
+    }
+    return 0;
+}
+
+void gap_line(struct page *page, const struct facts *facts)
+{
+    struct buffer text;
+
+    if (facts->gap_count == 0) {
+        return;
+    }
+    const size_t index = telling_cause(facts);
+    const enum ink ink = any_mendable(facts) ? INK_WARN : INK_DIM;
+
+    buffer_init(&text);
+    buffer_printf(&text, "%s ", fact_state_names[facts->gaps[index].state]);
+    describe_cause(facts, index, &text);
+    buffer_append_text(&text, " (--all)");
+    page_printf(page, ink, "%s missing:", quantity_count(facts->gap_count, "fact").text);
+    page_paragraph(page, ink, buffer_text(&text), STATE_COLUMN);
+    page->buffer->failed = page->buffer->failed || text.failed;
+    buffer_release(&text);
+}

@@ -11,4 +11,7 @@ void gap_text(struct page *page, const struct facts *facts);
 /* The same without what is absent: what does not exist, or was not read by choice. */
 void gap_text_mendable(struct page *page, const struct facts *facts);
 
+/* How many facts are missing, and the cause of the most telling one. Nothing when none is. */
+void gap_line(struct page *page, const struct facts *facts);
+
 #endif

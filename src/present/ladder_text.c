@@ -15,7 +15,9 @@
 #include "base/number.h"
 #include "base/quantity.h"
 #include "model/glibc_total.h"
+#include "model/known.h"
 #include "model/mysql_layers.h"
+#include "present/container_text.h"
 
 static const enum layer_id ladder[] = {
     LAYER_TRACKED, LAYER_IN_USE, LAYER_HELD, LAYER_RESIDENT, LAYER_CHARGED};
@@ -27,8 +29,9 @@ enum {
     NOTE_COLUMNS = 16, /* kept free behind the longest bar */
     GAP_INDENT = 2,
     GAP_BYTES = 320,
-    SHOWN_PARTS = 8,
-    VISIBLE_BYTES = 52429,     /* less than this is 0.0 MiB */
+    SHOWN_PARTS = 5,
+    SMALL_RESIDUAL_SHARE = 100, /* less than this part of resident goes without a row */
+    VISIBLE_BYTES = 52429,      /* less than this is 0.0 MiB */
     EDGES_MIN_BYTES = 8 << 20, /* less in pages with blocks on them is not worth a word */
 };
 
@@ -260,6 +263,22 @@ static void resident_variants(struct page *page, const struct snapshot *snapshot
     }
 }
 
+/* What bounds the charged layer, and how far away that is. */
+static void limit_row(struct page *page, const struct container_view *view)
+{
+    if (view->facts == NULL || !fact_is_known(&view->limit)) {
+        return;
+    }
+    page_amount(page, INK_PLAIN, amount(page, view->limit.value).text);
+    page_at(page, page_text_column(page) + GAP_INDENT);
+    page_printf(page, INK_DIM, "limit%s",
+        container_limit_is_above(view->facts) ? " of a cgroup above it" : "");
+    if (fact_is_known(&view->headroom)) {
+        page_printf(page, INK_DIM, ", %s left", amount(page, view->headroom.value).text);
+    }
+    page_end_line(page);
+}
+
 void ladder_text(struct page *page, const struct snapshot *snapshot)
 {
     const struct layer *layers = snapshot->layers;
@@ -287,6 +306,7 @@ void ladder_text(struct page *page, const struct snapshot *snapshot)
         }
         upper = i;
     }
+    limit_row(page, &snapshot->container);
 }
 
 static void part_row(
@@ -347,15 +367,28 @@ static bool is_residual(const struct snapshot *snapshot, const struct part *part
            residual->bytes >= 0 && part->bytes == bytes_of(residual);
 }
 
-static void folded_row(
-    struct page *page, size_t count, uint64_t bytes, const struct layer *resident)
+/* Near nothing: told behind the smaller parts. */
+static bool is_small(const struct layer *residual, const struct layer *resident)
 {
-    char title[QUANTITY_TEXT_BYTES];
+    return is_known(residual) && (residual->bytes < 0 ? -(uint64_t)residual->bytes
+                                                      : (uint64_t)residual->bytes) <
+                                     bytes_of(resident) / SMALL_RESIDUAL_SHARE;
+}
 
-    (void)snprintf(
-        title, sizeof(title), "%zu smaller part%s", count, count > 1 ? "s" : "");
+/* Parts too small for a row of their own, and a residual that is. */
+static void folded_row(struct page *page, size_t count, uint64_t bytes,
+    const struct snapshot *snapshot, bool with_residual)
+{
+    char title[QUANTITY_TEXT_BYTES * 2];
+    int used =
+        snprintf(title, sizeof(title), "%s", quantity_count(count, "smaller part").text);
+
+    if (with_residual && used > 0) {
+        (void)snprintf(title + used, sizeof(title) - (size_t)used, "; in no part: %s",
+            signed_amount(page, snapshot->layers[LAYER_RESIDUAL].bytes).text);
+    }
     part_row(page, amount(page, bytes).text,
-        quantity_percent(bytes, bytes_of(resident)).text, title);
+        quantity_percent(bytes, bytes_of(&snapshot->layers[LAYER_RESIDENT])).text, title);
 }
 
 void resident_text(struct page *page, const struct snapshot *snapshot)
@@ -387,8 +420,12 @@ void resident_text(struct page *page, const struct snapshot *snapshot)
             folded++;
         }
     }
+    const bool with_residual =
+        folded > 0 && is_small(&snapshot->layers[LAYER_RESIDUAL], resident);
     if (folded > 0) {
-        folded_row(page, folded, folded_bytes, resident);
+        folded_row(page, folded, folded_bytes, snapshot, with_residual);
     }
-    residual_row(page, snapshot);
+    if (!with_residual) {
+        residual_row(page, snapshot);
+    }
 }

@@ -238,6 +238,18 @@ static void heap_rows(struct page *page, const struct facts *facts, size_t heaps
     free(rows);
 }
 
+bool zend_text_has(const struct facts *facts)
+{
+    return count_heaps(facts) > 0;
+}
+
+void pool_lines(struct page *page, const struct facts *facts)
+{
+    for (size_t i = 0; i < facts->fpm_pool_count; i++) {
+        pool_line(page, &facts->fpm_pools[i]);
+    }
+}
+
 void zend_text(struct page *page, const struct facts *facts)
 {
     const size_t heaps = count_heaps(facts);
@@ -246,7 +258,5 @@ void zend_text(struct page *page, const struct facts *facts)
         head(page, version_of(facts));
         heap_rows(page, facts, heaps);
     }
-    for (size_t i = 0; i < facts->fpm_pool_count; i++) {
-        pool_line(page, &facts->fpm_pools[i]);
-    }
+    pool_lines(page, facts);
 }

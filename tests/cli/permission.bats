@@ -17,11 +17,14 @@ teardown_file() {
 @test "not permitted: the exit code, what is missing and what would help" {
     expect 3 as_other "$open_folder/strata" explain 1
     has "$output" "pid 1"
-    has "$output" "Missing"
-    has "$output" "denied"
+    has "$output" "facts missing: denied "
     has "$output" "sudo"
     lacks "$output" " 0.0 MiB  in use"
     has "$output" "allocator unknown"
+    expect 3 as_other "$open_folder/strata" explain --all 1
+    has "$output" "Missing"
+    has "$output" "denied"
+    has "$output" "sudo"
     lacks "$output" "glibc malloc"
 }
 

@@ -90,10 +90,13 @@ ready.wait()
 open("ready", "w").close()
 time.sleep(300)'
     wait_for test -f ready
-    expect_readable "$STRATA" explain "$pid"
+    expect_readable "$STRATA" explain --all "$pid"
     has "$output" "9 threads"
     has "$output" "main arena"
     has "$output" "residual"
+    expect_readable "$STRATA" explain "$pid"
+    lacks "$output" "main arena"
+    has "$output" "--all adds: every part, the arenas"
 }
 
 # Containers that are given the host's /proc have it: system calls take other numbers there.

@@ -12,6 +12,7 @@ RELATIVE = 0.01
 ABSOLUTE = 512 * 1024
 PAGES = 4000
 CLIENTS = 24
+SCREEN_LINES = 50
 QUERIES = [
     "SELECT a.table_name, a.column_name FROM information_schema.columns a"
     " JOIN information_schema.tables b ON a.table_name = b.table_name"
@@ -73,7 +74,21 @@ class Trim(unittest.TestCase):
             with concurrent.futures.ThreadPoolExecutor(12) as pool:
                 list(pool.map(churn, [server.path] * 12))
             servers.wait_until(lambda: not self.connections(server.path), "the last connection")
+            self.check_page(server.pid)
             self.check(server.pid, lambda: trim_by_debugger(server.pid))
+
+    def check_page(self, pid):
+        """The page is one screen: who, the layers, the lines to change and what they give back."""
+        page = tool.run("explain", "--width", 80, pid).stdout.decode()
+        lines = page.splitlines()
+        self.assertLessEqual(len(lines), SCREEN_LINES, page)
+        self.assertLessEqual(max(map(len, lines)), 80, page)
+        self.assertRegex(lines[0], rf"^mariadbd .*pid {pid}\b", page)
+        for layer in ("in use", "held", "resident", "pss", "charged"):
+            self.assertRegex(page, rf"(?m)^ +[\d.]+ [MG]iB +{layer}\b", page)
+        self.assertRegex(page, r"(?m)^What to change: gives back [\d.]+-[\d.]+ MiB \((likely|rough)\)$")
+        self.assertRegex(page, r"(?m)^ +(export |Environment=|)MALLOC_[A-Z_]+[=:] ?\"?\d+", page)
+        self.assertRegex(page, r"(?m)^  check: ", page)
 
     @staticmethod
     def connections(path):

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -11,6 +12,8 @@
 #include "present/explain_text.h"
 #include "present/safe_text.h"
 #include "sample.h"
+
+enum { SCREEN_LINES = 50 };
 
 static const struct present_style plain = {.utf8 = true, .width = 80};
 
@@ -52,6 +55,13 @@ static void shows_what_a_database_counts(void **state)
     matches(sample_database_asked, &style, "explain-database-asked-all.txt");
 }
 
+static void assert_shown(const struct buffer *buffer, const char *text)
+{
+    if (strstr(buffer_text(buffer), text) == NULL) {
+        fail_msg("'%s' is not in\n%s", text, buffer_text(buffer));
+    }
+}
+
 /* What is in the page of a sample whose in-use layer is bytes, on a wide terminal. */
 static void assert_shown_in_use(sample_function *build, int64_t bytes, const char *text)
 {
@@ -63,9 +73,7 @@ static void assert_shown_in_use(sample_function *build, int64_t bytes, const cha
     sample.snapshot.layers[LAYER_IN_USE].bytes = bytes;
     buffer_init(&buffer);
     present_explain_text(&sample.snapshot, &sample.list, NULL, &style, &buffer);
-    if (strstr(buffer_text(&buffer), text) == NULL) {
-        fail_msg("'%s' is not in\n%s", text, buffer_text(&buffer));
-    }
+    assert_shown(&buffer, text);
     buffer_release(&buffer);
 }
 
@@ -105,6 +113,74 @@ static void the_free_gap_adds_up(void **state)
         "+552.0 MiB    free in the allocator: 343.0 MiB resident, 209.0 MiB not\n");
     assert_shown_in_use(all_in_malloc, (451 << 20) - 53000,
         "+552.1 MiB    free in the allocator: 343.0 MiB resident, 209.1 MiB not\n");
+}
+
+static size_t lines_of(const struct buffer *buffer)
+{
+    size_t lines = 0;
+
+    for (const char *text = buffer_text(buffer); *text != '\0'; text++) {
+        lines += *text == '\n';
+    }
+    return lines;
+}
+
+/* Whose it is, all layers, what to change, what that gives back, how to check: on one screen. */
+static void is_one_screen(void **state)
+{
+    static const char *const texts[] = {"mariadbd \u00b7 pid 812", "tracked", "in use",
+        "held", "resident", "pss:", "charged",
+        "What to change: gives back 330.0-370.0 MiB (likely)\n",
+        "      # systemctl edit mariadb.service\n      [Service]\n"
+        "      Environment=MALLOC_ARENA_MAX=2\n",
+        "check: after a restart", "thread-stacks", "--all adds:"};
+    struct buffer buffer;
+
+    (void)state;
+    render(sample_database_asked, &plain, &buffer);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        assert_shown(&buffer, texts[i]);
+    }
+    assert_in_range(lines_of(&buffer), 20, SCREEN_LINES);
+    buffer_release(&buffer);
+}
+
+/* As a server on which nearly every rule has something to say. */
+static void many_findings(struct sample *sample)
+{
+    static struct rule rules[40];
+    static struct finding findings[40];
+    static char ids[40][16];
+
+    sample_database_asked(sample);
+    for (size_t i = 0; i < 40; i++) {
+        (void)snprintf(ids[i], sizeof(ids[i]), "rule-%zu", i);
+        rules[i] = (struct rule){.id = ids[i], .title = "something"};
+        findings[i] = (struct finding){.rule = &rules[i], .summary = "a sentence"};
+    }
+    findings[0] = sample->list.items[1];
+    findings[39].rule = &rules[38];
+    sample->list.items = findings;
+    sample->list.count = 40;
+}
+
+/* Further ones are counted, those of one rule as one. */
+static void is_one_screen_with_many_findings(void **state)
+{
+    struct present_style style = plain;
+    struct buffer buffer;
+
+    (void)state;
+    render(many_findings, &plain, &buffer);
+    assert_in_range(lines_of(&buffer), SCREEN_LINES - 5, SCREEN_LINES);
+    assert_shown(&buffer, "rule-1: something\n");
+    assert_null(strstr(buffer_text(&buffer), "rule-38"));
+    assert_shown(&buffer, " more: --all\n");
+    buffer_release(&buffer);
+    style.unfolded = true;
+    render(many_findings, &style, &buffer);
+    assert_shown(&buffer, "rule-38\n");
+    buffer_release(&buffer);
 }
 
 static void shows_exact_bytes(void **state)
@@ -219,6 +295,8 @@ int main(void)
         cmocka_unit_test(shows_what_a_database_counts),
         cmocka_unit_test(a_gap_below_nothing_has_its_own_words),
         cmocka_unit_test(the_free_gap_adds_up),
+        cmocka_unit_test(is_one_screen),
+        cmocka_unit_test(is_one_screen_with_many_findings),
         cmocka_unit_test(shows_exact_bytes),
         cmocka_unit_test(shows_everything_on_request),
         cmocka_unit_test(uses_colours_only_when_asked),
