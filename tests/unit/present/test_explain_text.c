@@ -131,8 +131,8 @@ static void is_one_screen(void **state)
     static const char *const texts[] = {"mariadbd \u00b7 pid 812", "tracked", "in use",
         "held", "resident", "pss:", "charged",
         "What to change: gives back 330.0-370.0 MiB (likely)\n",
-        "      # systemctl edit mariadb.service\n      [Service]\n"
-        "      Environment=MALLOC_ARENA_MAX=2\n",
+        "      # systemctl edit mariadb.service\n      [Service]\n",
+        "      [Service]\n      Environment=MALLOC_ARENA_MAX=2\n",
         "check: after a restart", "thread-stacks", "--all adds:"};
     struct buffer buffer;
 
