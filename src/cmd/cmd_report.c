@@ -15,6 +15,7 @@
 #include "cmd/options.h"
 #include "cmd/recording_source.h"
 #include "cmd/report_build.h"
+#include "cmd/report_change.h"
 #include "present/report.h"
 #include "record/whole_file.h"
 
@@ -109,7 +110,7 @@ static void release(struct reported *reported)
 }
 
 static enum exit_code write_out(const struct options *options,
-    const struct report_part *part, const struct report_part *before)
+    const struct report_part *part, const struct report_before *before)
 {
     const char *output = options->output != NULL ? options->output : "-";
     struct buffer buffer;
@@ -136,23 +137,40 @@ static enum exit_code write_out(const struct options *options,
     return rc == 0 ? EXIT_FINE : EXIT_FAILED;
 }
 
+static enum exit_code compare(
+    const struct options *options, const struct report_part *part, struct reported *old)
+{
+    const char *path = options->texts[TEXT_COMPARE];
+    struct report_changes *changes = calloc(1, sizeof(*changes));
+    enum exit_code code = EXIT_FAILED;
+
+    if (changes == NULL) {
+        complain("cannot compare with '%s': %s", path, strerror(ENOMEM));
+        return code;
+    }
+    code = read_part(options, path, true, old);
+    if (code == EXIT_FINE) {
+        const struct report_source now = {options->arguments[0], part->timeline};
+        const struct report_source earlier = {path, &old->timeline};
+        report_changes_read(&now, &earlier, changes);
+        const struct report_before before = {
+            {&old->timeline, &old->courses}, changes->items, changes->count};
+        code = write_out(options, part, &before);
+        report_changes_release(changes);
+        release(old);
+    }
+    free(changes);
+    return code;
+}
+
 static enum exit_code report(
     const struct options *options, struct reported *now, struct reported *old)
 {
-    const char *compare = options->texts[TEXT_COMPARE];
     const struct report_part part = {&now->timeline, &now->courses};
-    const struct report_part before = {&old->timeline, &old->courses};
-    enum exit_code code = EXIT_FINE;
+    enum exit_code code = options->texts[TEXT_COMPARE] != NULL
+                              ? compare(options, &part, old)
+                              : write_out(options, &part, NULL);
 
-    if (compare != NULL) {
-        code = read_part(options, compare, true, old);
-    }
-    if (code == EXIT_FINE) {
-        code = write_out(options, &part, compare != NULL ? &before : NULL);
-        if (compare != NULL) {
-            release(old);
-        }
-    }
     if (code == EXIT_FINE && account_has_finding(&now->courses, options->fail_on)) {
         code = EXIT_FINDING;
     }

@@ -12,23 +12,28 @@
 #include "present/header_text.h"
 #include "record/capture_file.h"
 
+int past_compare(
+    struct past *past, const char *source, const struct account *now, const char *doubt)
+{
+    const struct since_moment then = {&past->before.snapshot, &past->before.list, doubt};
+    const struct since_moment at_last = {&now->snapshot, &now->list, NULL};
+    int rc = since_build(&then, &at_last, source, &past->since);
+
+    past->there = rc == 0;
+    if (rc != 0) {
+        account_release(&past->before);
+    }
+    return rc;
+}
+
 int past_take(const struct facts *facts, const char *source, const struct account *now,
     struct past *past)
 {
-    const struct since_moment at_last = {&now->snapshot, &now->list};
-
     past->there = false;
     past->before.facts = *facts;
     int rc = account_judge_quietly(&past->before);
-    if (rc == 0) {
-        const struct since_moment then = {&past->before.snapshot, &past->before.list};
-        rc = since_build(&then, &at_last, source, &past->since);
-        past->there = rc == 0;
-        if (rc != 0) {
-            account_release(&past->before);
-        }
-    }
-    return rc;
+
+    return rc != 0 ? rc : past_compare(past, source, now, NULL);
 }
 
 enum exit_code past_read(const char *path, const struct account *now, struct past *past)

@@ -23,6 +23,13 @@ enum exit_code past_read(const char *path, const struct account *now, struct pas
 int past_take(const struct facts *facts, const char *source, const struct account *now,
     struct past *past);
 
+/*
+ * Compares past->before, which is judged, with now; doubt is why that cannot be done, or NULL.
+ * 0, or -ENOMEM: then past->before is released.
+ */
+int past_compare(
+    struct past *past, const char *source, const struct account *now, const char *doubt);
+
 /* Also of one that is not there. */
 void past_release(struct past *past);
 

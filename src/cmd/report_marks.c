@@ -115,6 +115,9 @@ static int add_finding(struct timeline *timeline, const struct recording_finding
     if (known != NULL) {
         known->last_ms = finding->at_ms;
         known->summary = finding->summary;
+        known->predicts = finding->predicts;
+        known->low_bytes = finding->low_bytes;
+        known->high_bytes = finding->high_bytes;
         known->count++;
         known->severity = rank(finding->severity) > rank(known->severity)
                               ? finding->severity
@@ -134,6 +137,9 @@ static int add_finding(struct timeline *timeline, const struct recording_finding
         .rule = finding->rule,
         .severity = finding->severity,
         .summary = finding->summary,
+        .predicts = finding->predicts,
+        .low_bytes = finding->low_bytes,
+        .high_bytes = finding->high_bytes,
         .first_ms = finding->at_ms,
         .last_ms = finding->at_ms,
         .count = 1};

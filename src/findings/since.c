@@ -180,8 +180,12 @@ static bool has_glibc(const struct since_moment *moment)
 static const char *unlike_of(const struct since_moment *before,
     const struct since_moment *now, const struct since *since, struct region *region)
 {
-    const char *why = since->restarted ? unlike_age(before, now, region) : NULL;
+    const char *why = before->doubt != NULL ? before->doubt : now->doubt;
 
+    if (why != NULL) {
+        return region_copy_text(region, why);
+    }
+    why = since->restarted ? unlike_age(before, now, region) : NULL;
     if (why == NULL && has_glibc(before) && !has_glibc(now)) {
         why = "another malloc is in use now";
     }

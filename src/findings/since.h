@@ -76,6 +76,7 @@ struct since {
 struct since_moment {
     const struct snapshot *snapshot;
     const struct finding_list *findings;
+    const char *doubt; /* why this look cannot be compared; NULL: no reason is known */
 };
 
 /* Compares. Pure. 0, or -ENOMEM (then nothing needs a release). */

@@ -71,6 +71,9 @@ struct timeline_finding {
     const char *rule;
     const char *severity; /* the gravest */
     const char *summary;  /* of the last */
+    bool predicts;        /* of the last as well: what the change would give back */
+    uint64_t low_bytes;
+    uint64_t high_bytes;
     int64_t first_ms;
     int64_t last_ms;
     size_t count;

@@ -17,7 +17,7 @@ static void append_asset(struct buffer *buffer, const struct report_asset *asset
 }
 
 static void append_data(struct buffer *buffer, const struct report_part *part,
-    const struct report_part *before)
+    const struct report_before *before)
 {
     struct json_writer json;
     struct buffer data;
@@ -41,7 +41,7 @@ static void append_data(struct buffer *buffer, const struct report_part *part,
     buffer_release(&data);
 }
 
-void present_report(const struct report_part *part, const struct report_part *before,
+void present_report(const struct report_part *part, const struct report_before *before,
     struct buffer *buffer)
 {
     buffer_append_text(buffer,

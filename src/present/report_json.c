@@ -7,6 +7,7 @@
 #include "present/report_json.h"
 
 #include "present/json_parts.h"
+#include "present/since_json.h"
 
 enum { REPORT_SCHEMA = 1, KIB = 1024 };
 
@@ -134,6 +135,18 @@ static void write_rule_texts(struct json_writer *json, const char *id)
     json_text(json, "help", rule != NULL ? rule->fix : "");
 }
 
+static void write_predicted(
+    struct json_writer *json, bool predicts, uint64_t low_bytes, uint64_t high_bytes)
+{
+    if (predicts) {
+        json_key(json, "predicted");
+        json_object_begin(json);
+        json_count(json, "low", low_bytes);
+        json_count(json, "high", high_bytes);
+        json_object_end(json);
+    }
+}
+
 static void write_course_findings(
     struct json_writer *json, const struct report_part *part)
 {
@@ -149,6 +162,8 @@ static void write_course_findings(
         json_text(
             json, "reasoning", finding->reasoning != NULL ? finding->reasoning : "");
         json_text(json, "fix", finding->fix);
+        write_predicted(json, finding->predicts, finding->predicted_low_bytes,
+            finding->predicted_high_bytes);
         json_signed_count(json, "first_ms", part->timeline->from_ms);
         json_signed_count(json, "last_ms", part->timeline->to_ms);
         json_count(json, "count", 0);
@@ -171,6 +186,7 @@ static void write_findings(struct json_writer *json, const struct report_part *p
         json_count(json, "subject", finding->subject);
         json_signed_count(json, "pid", finding->pid);
         json_text(json, "summary", finding->summary);
+        write_predicted(json, finding->predicts, finding->low_bytes, finding->high_bytes);
         json_signed_count(json, "first_ms", finding->first_ms);
         json_signed_count(json, "last_ms", finding->last_ms);
         json_count(json, "count", finding->count);
@@ -210,8 +226,22 @@ static void write_part(
     json_object_end(json);
 }
 
+static void write_changes(struct json_writer *json, const struct report_before *before)
+{
+    json_key(json, "since");
+    json_array_begin(json);
+    for (size_t i = 0; before != NULL && i < before->change_count; i++) {
+        json_object_begin(json);
+        json_count(json, "subject", before->changes[i].subject);
+        json_key(json, "since");
+        since_json(json, before->changes[i].since);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
 void report_json_write(struct json_writer *json, const struct report_part *part,
-    const struct report_part *before, bool exact)
+    const struct report_before *before, bool exact)
 {
     json_object_begin(json);
     json_count(json, "schema", REPORT_SCHEMA);
@@ -219,15 +249,16 @@ void report_json_write(struct json_writer *json, const struct report_part *part,
     write_part(json, part, exact, false);
     json_key(json, "before");
     if (before != NULL) {
-        write_part(json, before, exact, true);
+        write_part(json, &before->part, exact, true);
     } else {
         json_nothing(json);
     }
+    write_changes(json, before);
     json_object_end(json);
 }
 
-void present_report_json(const struct report_part *part, const struct report_part *before,
-    struct buffer *buffer)
+void present_report_json(const struct report_part *part,
+    const struct report_before *before, struct buffer *buffer)
 {
     struct json_writer json;
 

@@ -10,6 +10,6 @@
  * KiB and milliseconds, which take a third of the room.
  */
 void report_json_write(struct json_writer *json, const struct report_part *part,
-    const struct report_part *before, bool exact);
+    const struct report_before *before, bool exact);
 
 #endif

@@ -52,6 +52,8 @@ PYTHON
     setup_recording new.db
     expect 0 "$STRATA" report new.db --compare old.db --json
     field stdout 'd["before"]["file"] == "old.db" and len(d["before"]["subjects"]) == 1' | grep -q True
+    field stdout '[(s["since"]["source"], s["since"]["promises"], s["since"]["restarted"]) for s in d["since"]]' |
+        grep -qxF "[('old.db', [], True)]"
     expect 4 "$STRATA" report new.db --compare missing.db --json
     has "$errors" "missing.db"
 }

@@ -2,6 +2,7 @@
 import json
 import os
 import shutil
+import sqlite3
 import stat
 import subprocess
 import tempfile
@@ -152,6 +153,7 @@ class Kept(unittest.TestCase):
         with open(self.look(), "rb") as file:
             data = file.read()
         shutil.rmtree(self.state)
+        self.end(other)  # one that lives is none of an earlier start anyway
 
         def put(path):
             with open(path, "wb") as file:
@@ -201,7 +203,13 @@ class Lab(unittest.TestCase):
         return subprocess.run([tool.lab("arena-server/arena_load"), self.socket, *words], check=False,
                               stdin=subprocess.DEVNULL, capture_output=True, timeout=600)
 
-    def look(self, **setting):
+    def record(self, server, name):
+        """The idle start and, called again, the end of the load."""
+        done = tool.run("record", server.pid, "-o", os.path.join(self.home, name), "--every", "200ms", "--for", "1s",
+                        env=self.environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def look(self, name, **setting):
         """The account of a server after the load, and the page."""
         environment = {name: value for name, value in os.environ.items() if name not in ("MALLOC_ARENA_MAX", "GLIBC_TUNABLES")}
         with subprocess.Popen([tool.lab("arena-server/arena_server"), self.socket], env={**environment, **setting},
@@ -210,8 +218,10 @@ class Lab(unittest.TestCase):
                 while self.load("stat").returncode != 0:
                     self.assertIsNone(server.poll())
                     time.sleep(0.05)
+                self.record(server, name)
                 done = self.load("6000", "32", "500")
                 self.assertEqual(done.returncode, 0, done.stderr)
+                self.record(server, name)
                 page = tool.run("explain", server.pid, env=self.environment).stdout.decode()
                 account = tool.run("explain", server.pid, "--json", env=self.environment)
                 self.assertIn(account.returncode, FINE, account.stderr)
@@ -221,12 +231,12 @@ class Lab(unittest.TestCase):
                 server.wait()
 
     def test_a_change_is_seen_the_next_time(self):
-        before, page = self.look()
+        before, page = self.look("before.db")
         self.assertNotIn("since", before)
         self.assertIn("kept for the next explain", page)
         promised = next(finding["predicted"] for finding in before["findings"] if finding["rule"] == "glibc-arenas")
         time.sleep(1.1)
-        after, page = self.look(MALLOC_ARENA_MAX="2")
+        after, page = self.look("after.db", MALLOC_ARENA_MAX="2")
         since = after["since"]
         self.assertTrue(since["restarted"])
         self.assertTrue(since["comparable"], since.get("unlike"))
@@ -245,6 +255,35 @@ class Lab(unittest.TestCase):
         self.assertEqual(promise["verdict"], "less" if kept < promised["low"] - 52429 else
                          "more" if kept > promised["high"] + 52429 else "as-promised")
         self.assertIn(promise["measure"] + " fell by", page.replace("\n    ", " "))
+        self.compare_recordings(promise["measure"])
+
+    def compare_recordings(self, measure):
+        """The report says the same of the last captures, and nothing of captures of another moment."""
+        paths = [os.path.join(self.home, name) for name in ("after.db", "before.db")]
+
+        def report():
+            done = tool.run("report", paths[0], "--compare", paths[1], "--json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return json.loads(done.stdout)
+
+        data = report()
+        arenas = next(finding for finding in data["before"]["findings"] if finding["rule"] == "glibc-arenas")
+        self.assertGreater(arenas["predicted"]["high"], arenas["predicted"]["low"])
+        self.assertEqual(len(data["since"]), 1)
+        self.assertEqual(data["since"][0]["subject"], data["recording"]["subjects"][0]["id"])
+        since = data["since"][0]["since"]
+        self.assertTrue(since["comparable"], since.get("unlike"))
+        promise = next(promise for promise in since["promises"] if promise["rule"] == "glibc-arenas")
+        self.assertEqual((promise["measure"], promise["change"]["state"]), (measure, "in-force"))
+        self.assertIn(promise["verdict"], ("as-promised", "more", "less"))
+        # Only the capture of the idle start is left: the ticks end elsewhere.
+        with sqlite3.connect(paths[1]) as database:
+            database.execute("DELETE FROM captures WHERE id > (SELECT min(id) FROM captures)")
+        database.close()
+        since = report()["since"][0]["since"]
+        self.assertFalse(since["comparable"])
+        self.assertRegex(since["unlike"], r"^the last look of a recording was at [\d.]+ MiB resident, and it ended with ")
+        self.assertTrue(all(promise["verdict"] in ("unlike", "not-made", "ended") for promise in since["promises"]))
 
 
 if __name__ == "__main__":

@@ -455,6 +455,7 @@
         el("summary", {}, el("span", { class: "tag " + finding.severity }, finding.severity), whose(finding), finding.summary),
         el("p", { class: "soft" }, el("code", {}, finding.rule), finding.pid ? " \u00b7 pid " + finding.pid : "", " \u00b7 " + when),
         finding.reasoning ? el("p", {}, finding.reasoning) : null,
+        finding.predicted ? el("p", {}, "The change would give back " + bytes(finding.predicted.low) + " to " + bytes(finding.predicted.high) + ".") : null,
         el("pre", {}, finding.fix || finding.help));
     };
     const grave = now.findings.filter((finding) => finding.severity !== "info");
@@ -592,10 +593,13 @@
       const before = befores.find((one) => one.name === after.name) || (befores.length === 1 && afters.length === 1 ? befores[0] : null);
       if (!before) continue;
       const [paceSeconds, paceName] = paceUnit(before.by_time, after.by_time);
+      const change = data.since.find((one) => one.subject === after.id);
+      const since = change ? change.since : null;
+      const like = !since || since.comparable;
       const rows = [
         ["resident, median", before.median, after.median], ["resident, peak", before.peak, after.peak], ["resident, at the end", before.last, after.last],
-        ["in use, last capture", layerAtEnd(before, "in_use"), layerAtEnd(after, "in_use")],
-        ["free and resident, last capture", layerAtEnd(before, "free_resident"), layerAtEnd(after, "free_resident")],
+        ...(like ? [["in use, last capture", layerAtEnd(before, "in_use"), layerAtEnd(after, "in_use")],
+          ["free and resident, last capture", layerAtEnd(before, "free_resident"), layerAtEnd(after, "free_resident")]] : []),
         ["growth, " + paceName, pace(before.by_time, paceSeconds), pace(after.by_time, paceSeconds)],
       ].filter((row) => row[1] !== null && row[2] !== null);
       const body = el("tbody", {}, ...rows.map(([name, old, fresh]) => {
@@ -604,6 +608,11 @@
         return el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, bytes(old)), el("td", {}, bytes(fresh)), el("td", { class: change > 0 ? "up" : change < 0 ? "down" : "" }, bytes(change, true) + share));
       }));
       section("compare").append(el("h3", {}, after.name), el("table", {}, el("thead", {}, el("tr", {}, ...["", "before", "after", "change"].map((text) => el("th", { scope: "col" }, text)))), body));
+      if (since) {
+        if (!like) section("compare").append(el("p", {}, "The last captures are not of like moments: " + since.unlike + ". Their layers are left out."));
+        const promises = since.promises.filter((one) => one.verdict !== "ended");
+        if (promises.length > 0) section("compare").append(el("ul", { class: "promises" }, ...promises.map((one) => el("li", {}, el("code", {}, one.rule), " " + one.text))));
+      }
       section("compare").append(overlay(before, after));
     }
   }

@@ -27,6 +27,7 @@ struct fixture {
     struct moment now;
     struct since since;
     struct mysql_facts servers[2];
+    const char *doubt;
 };
 
 static void begin(struct moment *moment, int32_t pid, uint64_t start, uint64_t taken)
@@ -89,8 +90,9 @@ static int setup(void **state)
 
 static void compare(struct fixture *fixture)
 {
-    const struct since_moment before = {&fixture->before.snapshot, &fixture->before.list};
-    const struct since_moment now = {&fixture->now.snapshot, &fixture->now.list};
+    const struct since_moment before = {
+        &fixture->before.snapshot, &fixture->before.list, fixture->doubt};
+    const struct since_moment now = {&fixture->now.snapshot, &fixture->now.list, NULL};
 
     since_release(&fixture->since);
     snapshot_release(&fixture->before.snapshot);
@@ -248,6 +250,10 @@ static void moments_that_differ_get_no_verdict(void **state)
     arena_now(fixture)->in_use_bytes = 20 * MIB;
     assert_verdict(fixture, 0, SINCE_AS_PROMISED);
 
+    fixture->doubt = "of another moment";
+    assert_verdict(fixture, 0, SINCE_UNLIKE);
+    assert_string_equal(fixture->since.unlike, fixture->doubt);
+    fixture->doubt = NULL;
     fixture->now.process->glibc.state = FACT_ABSENT;
     assert_verdict(fixture, 0, SINCE_UNLIKE);
     assert_string_equal(fixture->since.unlike, "another malloc is in use now");
