@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -43,17 +44,25 @@ static int take_descriptor(char **environment)
 }
 
 /* Is malloc, for whoever asks in this process, that of this library? A program that brings
- * its own is first in the loader's search. */
+ * its own is first in the loader's search. One that is linked to fixed addresses and takes
+ * malloc's is found there too, but has no more than a stub that leads on (an undefined symbol
+ * with a value, System V ABI, "Function Addresses"): to us, as `strata run` names us first. */
 static int malloc_is_ours(void)
 {
     Dl_info ours;
     Dl_info first;
+    void *entry = NULL;
     void *self = NULL;
     void (*greet)(char **) = strata__launcher_greet;
     void *symbol = dlsym(RTLD_DEFAULT, "malloc");
     memcpy(&self, &greet, sizeof(self));
-    return symbol != NULL && dladdr(self, &ours) != 0 && dladdr(symbol, &first) != 0 &&
-           ours.dli_fbase == first.dli_fbase;
+    if (symbol == NULL || dladdr(self, &ours) == 0 ||
+        dladdr1(symbol, &first, &entry, RTLD_DL_SYMENT) == 0) {
+        return 0;
+    }
+    const ElfW(Sym) *found = entry;
+    return ours.dli_fbase == first.dli_fbase ||
+           (found != NULL && found->st_shndx == SHN_UNDEF);
 }
 
 static void talk(int descriptor)

@@ -29,7 +29,7 @@
 /* The greeting when malloc is the library's (alloc/src/launcher.h). */
 enum { MALLOC_PAGE_BYTES = 4096, MALLOC_IS_OURS = '+' };
 
-enum { SIGNAL_BASE = 128, OUTPUT_MODE = 0666, NAME_COLUMNS = 10 };
+enum { SIGNAL_BASE = 128, OUTPUT_MODE = 0666, NAME_COLUMNS = 12 };
 
 /* What the library takes: it would ignore another size, and the command had no limit. */
 static bool is_size(const char *text)
@@ -93,9 +93,28 @@ static void add_row(
     buffer_append_text(text, "\n");
 }
 
+/* What the limit did, and what it could not. At its peak malloc had peak_charged_bytes at most. */
+static void add_limit(struct buffer *text, const struct child_layers *layers,
+    uint64_t rss_bytes, bool exact)
+{
+    buffer_printf(text, "  limit %s: %s refused, given back %s\n",
+        quantity_bytes(layers->limit_bytes, exact).text,
+        quantity_count(layers->refused, "request").text,
+        quantity_count(layers->purges, "time").text);
+    if (rss_bytes > layers->limit_bytes && rss_bytes > layers->peak_charged_bytes) {
+        buffer_printf(text,
+            "  peak RSS is above the limit, which bounds malloc alone: %s or more of it\n"
+            "  is not malloc's, but mappings of the program (such as PHP's heaps), "
+            "files,\n"
+            "  stacks\n",
+            quantity_bytes(rss_bytes - layers->peak_charged_bytes, exact).text);
+    }
+}
+
 static void add_layers(
     struct buffer *text, const struct run_process *process, const struct options *options)
 {
+    const uint64_t rss_bytes = (uint64_t)process->usage.ru_maxrss * 1024;
     struct child_layers layers;
     bool exact = options->exact_bytes;
 
@@ -105,19 +124,20 @@ static void add_layers(
         add_row(text, "kept", layers.cached_bytes, exact, "free blocks, ready on a CPU");
         add_row(text, "free", layers.free_bytes, exact, "pages that may be resident");
         add_row(text, "books", layers.descriptor_bytes, exact, "descriptors and tables");
-        add_row(text, "held", layers.held_bytes, exact, "the sum, when it ended");
-        add_row(text, "peak held", layers.peak_held_bytes, exact, "");
+        add_row(text, "charged", layers.charged_bytes, exact,
+            "the sum, when it ended: what a limit bounds");
+        add_row(text, "peak charged", layers.peak_charged_bytes, exact, "");
+        add_row(text, "held", layers.held_bytes, exact,
+            "address space, when it ended, as in strata explain");
     } else {
-        buffer_append_text(text, "                 -  held        no figures: the malloc "
-                                 "replacement was not at work\n");
+        buffer_append_text(text,
+            "                 -  charged       no figures: the malloc "
+            "replacement was not at work\n");
     }
-    add_row(text, "peak RSS", (uint64_t)process->usage.ru_maxrss * 1024, exact,
+    add_row(text, "peak RSS", rss_bytes, exact,
         "of the whole process, or of the largest it waited for");
     if (layers.limit_bytes != 0) {
-        buffer_printf(text, "  limit %s: %s refused, given back %s\n",
-            quantity_bytes(layers.limit_bytes, exact).text,
-            quantity_count(layers.refused, "request").text,
-            quantity_count(layers.purges, "time").text);
+        add_limit(text, &layers, rss_bytes, exact);
     }
     if (layers.pressure_purges != 0) {
         buffer_printf(text, "  under pressure: given back %s\n",
@@ -183,6 +203,7 @@ static int check(const struct run_process *process, const char *name)
     const char *why = why_not(process);
 
     if (why == NULL) {
+        complain("the preload acted on '%s'", name);
         return 0;
     }
     complain("the preload did not act on '%s': %s", name, why);

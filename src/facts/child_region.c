@@ -143,8 +143,9 @@ bool child_region_read(const struct child_region *child, struct child_layers *la
     layers->free_bytes = number_subtract(
         number_subtract(resident, layers->in_use_bytes), layers->cached_bytes);
     layers->descriptor_bytes = number_add(region->descriptor_bytes, region->table_bytes);
-    layers->held_bytes = number_add(resident, layers->descriptor_bytes);
-    layers->peak_held_bytes = region->limit.peak_charged_bytes;
+    layers->charged_bytes = number_add(resident, layers->descriptor_bytes);
+    layers->held_bytes = number_add(region->units.mapped_bytes, region->large.huge_bytes);
+    layers->peak_charged_bytes = region->limit.peak_charged_bytes;
     layers->limit_bytes = region->limit.hard_bytes;
     layers->refused = region->limit.refused;
     layers->purges = region->limit.purges;

@@ -19,14 +19,15 @@ struct child_region {
     bool preloaded; /* the library was seen among the child's mappings */
 };
 
-/* Bytes; what the program holds and why. */
+/* Bytes; what the program takes and why. */
 struct child_layers {
     uint64_t in_use_bytes;
     uint64_t cached_bytes; /* kept by CPUs */
     uint64_t free_bytes;   /* pages that may be resident, without a block in use */
     uint64_t descriptor_bytes;
-    uint64_t held_bytes; /* the sum */
-    uint64_t peak_held_bytes;
+    uint64_t charged_bytes; /* the sum: what a limit bounds */
+    uint64_t peak_charged_bytes;
+    uint64_t held_bytes;  /* address space, as heap_strata_sums() has it */
     uint64_t limit_bytes; /* 0: none */
     uint64_t refused;
     uint64_t purges;

@@ -28,15 +28,15 @@ poke() {
     expect 0 "$STRATA" run -o layers -- sh -c 'echo out; echo err >&2'
     [ "$output" = out ]
     [ "$errors" = err ]
-    has "$(cat layers)" "peak held"
+    has "$(cat layers)" "peak charged"
 }
 
 @test "the layers are those of the malloc replacement" {
     expect 0 "$STRATA" run --bytes -- /usr/bin/python3 -c 'x = [bytes(1 << 20) for i in range(20)]'
-    peak=$(awk '$3 == "peak" && $4 == "held" {print $1}' stderr)
+    peak=$(awk '$3 == "peak" && $4 == "charged" {print $1}' stderr)
     [ "$peak" -gt 20971520 ]
     sum=$(awk '$3 ~ /^(in|kept|free|books)$/ {s += $1} END {print s}' stderr)
-    [ "$sum" = "$(awk '$3 == "held" {print $1}' stderr)" ]
+    [ "$sum" = "$(awk '$3 == "charged" {print $1}' stderr)" ]
     lacks "$errors" $' \n'
 }
 
@@ -50,6 +50,37 @@ poke() {
         expect 2 "$STRATA" run --limit "$none" -- true
         has "$errors" "'$none'"
     done
+}
+
+@test "what the limit does not bound is told when it went above it" {
+    expect 0 "$STRATA" run --limit 64M -- /usr/bin/python3 -c 'import mmap
+m = mmap.mmap(-1, 100 << 20)
+for place in range(0, 100 << 20, 4096): m[place] = 1'
+    has "$errors" "0 requests refused"
+    has "$errors" "above the limit, which bounds malloc alone: 1"
+    expect 0 "$STRATA" run --limit 64M -- true
+    lacks "$errors" "above the limit"
+    expect 0 "$STRATA" run -- /usr/bin/python3 -c ''
+    lacks "$errors" "above the limit"
+}
+
+@test "held and charged are the figures of explain" {
+    STRATA_BACKGROUND=no "$STRATA" run --bytes -o layers -- /usr/bin/python3 -c 'import os, time
+kept = [bytes(1 << 20) for i in range(20)]
+del kept[::2]
+open("pid", "w").write(str(os.getpid()))
+os.rename("pid", "ready")
+time.sleep(3600)' >told 2>&1 3>&- &
+    runner=$!
+    started+=("$runner")
+    wait_for test -e ready
+    started+=("$(cat ready)")
+    "$STRATA" explain --json "$(cat ready)" >explained || [ $? -eq 5 ]
+    kill -9 "$(cat ready)"
+    wait "$runner" || [ $? -eq 137 ]
+    own='next(a for a in d["allocators"] if a["name"] == "strata")'
+    [ "$(awk '$3 == "held" {print $1}' layers)" = "$(field explained "$own['held']")" ]
+    [ "$(awk '$3 == "charged" {print $1}' layers)" = "$(field explained "$own['touched'] + $own['books']")" ]
 }
 
 @test "an existing preload stays behind ours" {
@@ -72,7 +103,15 @@ poke() {
 @test "--check proves that the preload acted, however short the command" {
     for _ in 1 2 3 4 5 6 7 8 9 10; do
         expect 0 "$STRATA" run --check -- true
+        has "$errors" "the preload acted on 'true'"
     done
+    expect 0 "$STRATA" run -- true
+    lacks "$errors" "the preload acted"
+    printf '#include <stdlib.h>\nint main(void) { void *(*volatile f)(size_t) = malloc; return f(1) == 0; }' >taken.c
+    gcc -no-pie -fno-pic -o taken taken.c # its malloc has an address of the program, and no more
+    readelf -W --dyn-syms taken | grep -q '[1-9a-f][0-9a-f]*  *0 FUNC .* UND malloc'
+    expect 0 "$STRATA" run --check -- ./taken
+    has "$errors" "the preload acted on './taken'"
     STRATA_MALLOC_LIBRARY=/nonexistent expect 125 "$STRATA" run --check -- true
     has "$errors" "cannot find 'libstrata-malloc.so'"
 }
@@ -190,7 +229,7 @@ END
     for file in "$PWD/links" "$PWD/tmp of mine"; do
         TMPDIR=$file expect 0 "$build/src/cmd/strata" run --check -- sh -c 'grep -m1 -o "/a blank.*" /proc/self/maps; printenv LD_PRELOAD'
         has "$output" "/a blank: and a colon/alloc/libstrata-malloc.so" # of grep, a child of the command
-        has "$errors" "peak held"
+        has "$errors" "peak charged"
         [ ! -e "$(tail -n 1 stdout)" ]
     done
     TMPDIR=$PWD/links expect 7 "$build/src/cmd/strata" run sh -c 'ls "$TMPDIR" >seen; exit 7'

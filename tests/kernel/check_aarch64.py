@@ -36,7 +36,7 @@ class Aarch64(unittest.TestCase):
             for name in ("run", "preload"):  # PHP also tells that it has no time zones
                 self.assertEqual(told(name).splitlines()[-1], "1000000")
             self.assertNotIn("no figures", told("run/layers"))
-            self.assertIn("peak held", told("run/layers"))
+            self.assertIn("peak charged", told("run/layers"))
 
     def test_programs_of_the_build_pass(self):
         names = [name for name in BLOCKS if name.startswith("test/")]
