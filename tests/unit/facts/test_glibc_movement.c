@@ -307,17 +307,17 @@ static void the_inside_of_a_large_free_chunk_is_not_read(void **state)
     assert_true(holes.items[0].start >= chunk_at(HOLE) + GLIBC_CHUNK_HEADER_BYTES);
     assert_true(holes.items[0].end <= chunk_at(HOLE + HOLE_CHUNKS));
     heap.holes = NULL;
-    heap.memory.bytes_read = 0;
+    heap.flat.memory.bytes_read = 0;
     assert_int_equal(walk(CHUNKS - 1), 0);
     without = heap.walk.position.sums;
-    read = heap.memory.bytes_read;
+    read = heap.flat.memory.bytes_read;
     heap.holes = &holes;
-    heap.memory.bytes_read = 0;
+    heap.flat.memory.bytes_read = 0;
     glibc_samples_begin(&heap.samples, HEAP_BYTES);
     assert_int_equal(walk(CHUNKS - 1), 0);
     assert_memory_equal(&heap.walk.position.sums, &without, sizeof(without));
-    assert_true(heap.memory.bytes_read + HEAP_WINDOW_BYTES / 2 < read);
-    assert_true(heap.memory.bytes_read <=
+    assert_true(heap.flat.memory.bytes_read + HEAP_WINDOW_BYTES / 2 < read);
+    assert_true(heap.flat.memory.bytes_read <=
                 HEAP_BYTES - (uint64_t)HOLE_CHUNKS * CHUNK + 3 * (uint64_t)PAGE);
     glibc_holes_release(&holes);
     end();
