@@ -11,4 +11,7 @@
 /* Bytes of a line of /proc/PID/status ("VmRSS", "VmHWM", "RssAnon"), or LAB_UNKNOWN. */
 int64_t kernel_status_bytes(pid_t pid, const char *key);
 
+/* Processor time of the process and the threads it had, in microseconds, or LAB_UNKNOWN. */
+int64_t kernel_cpu_us(pid_t pid);
+
 #endif

@@ -13,7 +13,7 @@
 enum {
     ARENAS_WIDTH = 7,
     THREADS_WIDTH = 8,
-    VIEWS_WIDTH = 8,
+    COST_WIDTH = 9,
     PERCENT = 100,
     PUBLISHED_BARS = 2,
     TITLE_BYTES = 64,
@@ -29,9 +29,9 @@ void report_head(const struct views *views)
 {
     printf("\n%" PRId64 " page views by %" PRId64 " clients, MiB\n", views->pages,
         views->clients);
-    printf("%-21s %8s %8s %8s %8s %8s %8s %8s %15s %7s %8s %8s\n", "", "tracked",
+    printf("%-21s %8s %8s %8s %8s %8s %8s %8s %15s %7s %8s %9s\n", "", "tracked",
         "in use", "held", "idle", "peak", "after", "saved", "predicted", "arenas",
-        "threads", "views/s");
+        "threads", "us/view");
 }
 
 static void print_count(int width, int64_t count)
@@ -70,7 +70,7 @@ void report_row(const struct trial *before, const struct trial *trial, enum way 
         predicted);
     print_count(ARENAS_WIDTH, trial->look.arenas);
     print_count(THREADS_WIDTH, trial->threads_created);
-    print_count(VIEWS_WIDTH, trial->views_per_second);
+    print_count(COST_WIDTH, trial->cpu_us_per_view);
     printf("\n");
     (void)fflush(stdout);
 }

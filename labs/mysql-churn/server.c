@@ -113,7 +113,7 @@ static void wait_for_answer(struct server *server)
 void server_start(struct server *server, const struct server_way *way)
 {
     char data[OPTION_BYTES], socket[OPTION_BYTES], pid_file[OPTION_BYTES];
-    char cache[OPTION_BYTES], cap[OPTION_BYTES], preload[OPTION_BYTES];
+    char cache[OPTION_BYTES], variable[OPTION_BYTES], preload[OPTION_BYTES];
     char temporary[OPTION_BYTES]; /* a server that starts empties it of such tables */
     char *environment[3] = {NULL};
     size_t variables = 0;
@@ -131,9 +131,9 @@ void server_start(struct server *server, const struct server_way *way)
     (void)snprintf(temporary, sizeof(temporary), "--tmpdir=%s", server->folder);
     (void)snprintf(
         cache, sizeof(cache), "--thread-cache-size=%lld", (long long)way->thread_cache);
-    if (way->arena_max != NULL) {
-        (void)snprintf(cap, sizeof(cap), "MALLOC_ARENA_MAX=%s", way->arena_max);
-        environment[variables++] = cap;
+    if (way->variable != NULL) {
+        (void)snprintf(variable, sizeof(variable), "%s", way->variable);
+        environment[variables++] = variable;
     }
     if (way->preload != NULL) {
         (void)snprintf(preload, sizeof(preload), "LD_PRELOAD=%s", way->preload);

@@ -22,9 +22,9 @@ struct server {
 
 /* One way to run it. */
 struct server_way {
-    const char *arena_max; /* NULL: not set */
-    const char *preload;   /* path of an allocator, or NULL */
-    int64_t thread_cache;  /* thread_cache_size */
+    const char *variable; /* "NAME=VALUE" for its environment, or NULL */
+    const char *preload;  /* path of an allocator, or NULL */
+    int64_t thread_cache; /* thread_cache_size */
 };
 
 /*

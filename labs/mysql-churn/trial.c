@@ -12,13 +12,7 @@
 #include "client.h"
 #include "kernel_view.h"
 
-enum {
-    IDLE_MS = 20000,
-    POLL_MS = 50,
-    SETTLE_MS = 500,
-    MS_PER_SECOND = 1000,
-    PATH_BYTES = 4096
-};
+enum { IDLE_MS = 20000, POLL_MS = 50, SETTLE_MS = 500, PATH_BYTES = 4096 };
 
 /* Where distributions keep libraries. */
 static const char *const folders[] = {
@@ -27,15 +21,17 @@ static const char *const folders[] = {
 /* thread_cache 0 is the case before: every view costs a thread, as in the published one at its peaks. */
 static const struct way_row {
     const char *name;
-    const char *arena_max;
+    const char *variable; /* of the environment */
     int64_t thread_cache;
     const char *library; /* to preload; NULL: glibc */
     const char *package; /* it is in */
 } rows[WAYS] = {
     [WAY_BEFORE] = {"before", NULL, 0, NULL, NULL},
-    [WAY_CAP] = {"MALLOC_ARENA_MAX=2", "2", 0, NULL, NULL},
+    [WAY_THRESHOLD] = {"trim threshold 1 MiB", "MALLOC_TRIM_THRESHOLD_=1048576", 0, NULL,
+        NULL},
+    [WAY_CAP] = {"MALLOC_ARENA_MAX=2", "MALLOC_ARENA_MAX=2", 0, NULL, NULL},
     [WAY_CACHE] = {"thread_cache_size=32", NULL, 32, NULL, NULL},
-    [WAY_BOTH] = {"both", "2", 32, NULL, NULL},
+    [WAY_BOTH] = {"arenas and cache", "MALLOC_ARENA_MAX=2", 32, NULL, NULL},
     [WAY_JEMALLOC] = {"jemalloc", NULL, 0, "libjemalloc.so.2", "libjemalloc2"},
     [WAY_TCMALLOC] = {"tcmalloc", NULL, 0, "libtcmalloc_minimal.so.4",
         "libtcmalloc-minimal4"},
@@ -116,29 +112,28 @@ static int64_t status_of(struct client *client, const char *name)
 }
 
 static void drive_bursts(struct trial *trial, const struct views *views,
-    struct client *client, const struct server *server, bool capped)
+    struct client *client, const struct server *server, bool steady)
 {
     const pid_t pid = server->subject.pid;
     struct views burst = *views;
-    int64_t elapsed_ms = 0, sum = 0;
+    const int64_t cpu_us = kernel_cpu_us(pid);
+    int64_t sum = 0;
 
     burst.pages = views->pages / TRIAL_BURSTS + 1;
     for (int i = 0; i < TRIAL_BURSTS; i++) {
         burst.first = i * burst.pages;
         views_drive(&burst);
-        elapsed_ms += burst.elapsed_ms;
         wait_until_idle(client);
         trial->last = kernel_status_bytes(pid, "VmRSS");
         sum += i >= TRIAL_FILLING_BURSTS ? trial->last : 0;
     }
-    trial->after = capped ? sum / (TRIAL_BURSTS - TRIAL_FILLING_BURSTS) : trial->last;
-    trial->views_per_second =
-        elapsed_ms > 0 ? TRIAL_BURSTS * burst.pages * MS_PER_SECOND / elapsed_ms
-                       : LAB_UNKNOWN;
+    trial->after = steady ? sum / (TRIAL_BURSTS - TRIAL_FILLING_BURSTS) : trial->last;
+    trial->cpu_us_per_view =
+        (kernel_cpu_us(pid) - cpu_us) / ((int64_t)TRIAL_BURSTS * burst.pages);
 }
 
 /* The load and everything that is measured before the server is stopped. */
-static void measure(struct trial *trial, const struct server *server, bool capped,
+static void measure(struct trial *trial, const struct server *server, bool steady,
     const struct views *views, const char *capture)
 {
     const pid_t pid = server->subject.pid;
@@ -147,7 +142,7 @@ static void measure(struct trial *trial, const struct server *server, bool cappe
     views_warm(client);
     lab_sleep_ms(SETTLE_MS);
     trial->idle = kernel_status_bytes(pid, "VmRSS");
-    drive_bursts(trial, views, client, server, capped);
+    drive_bursts(trial, views, client, server, steady);
     trial->peak = kernel_status_bytes(pid, "VmHWM");
     look_at(&trial->look, pid, capture);
     trial->server_says =
@@ -164,7 +159,7 @@ void trial_run(struct trial *trial, struct server *server, enum way way,
 {
     char path[PATH_BYTES];
     struct server_way start = {
-        .arena_max = rows[way].arena_max, .thread_cache = rows[way].thread_cache};
+        .variable = rows[way].variable, .thread_cache = rows[way].thread_cache};
 
     *trial = (struct trial){.measured = false};
     if (way >= WAY_JEMALLOC) {
@@ -175,15 +170,15 @@ void trial_run(struct trial *trial, struct server *server, enum way way,
         start.preload = path;
     }
     server_start(server, &start);
-    measure(trial, server, start.arena_max != NULL, views, capture);
+    measure(trial, server, start.variable != NULL, views, capture);
     server_stop(server);
 }
 
 struct look_range trial_predicted(const struct trial *before, enum way way)
 {
-    static const char *const rules[WAYS] = {[WAY_CAP] = "glibc-arenas",
-        [WAY_CACHE] = "mysql-thread-cache",
-        [WAY_BOTH] = "glibc-arenas"}; /* its fix has both lines */
+    static const char *const rules[WAYS] = {[WAY_THRESHOLD] = "glibc-mmap-threshold",
+        [WAY_CAP] = "glibc-arenas",
+        [WAY_CACHE] = "mysql-thread-cache"};
 
     if (!before->measured || rules[way] == NULL) {
         return (struct look_range){.known = false};

@@ -14,6 +14,7 @@
 /* The ways of the experiment, in the order of its table. */
 enum way {
     WAY_BEFORE,
+    WAY_THRESHOLD,
     WAY_CAP,
     WAY_CACHE,
     WAY_BOTH,
@@ -34,8 +35,8 @@ struct trial {
     int64_t server_says; /* sys.memory_global_total of the server, after the load */
     int64_t threads_created;
     int64_t connections;
-    int64_t views_per_second;
-    struct look look; /* after the load; owned when measured */
+    int64_t cpu_us_per_view; /* processor time of the server */
+    struct look look;        /* after the load; owned when measured */
 };
 
 /* How a way is called in tables. */
@@ -52,9 +53,9 @@ enum { TRIAL_BURSTS = 8, TRIAL_FILLING_BURSTS = 4 };
  * together), waits until it is idle, looks, and stops it. capture: a file for the facts, or
  * NULL.
  *
- * Without a cap the resident set still grows a little with each burst, so equal moments must be
- * compared: after is last. With a cap it goes up and down, as arenas fill and are trimmed:
- * after is the mean over the bursts that count.
+ * Without a change of malloc's the resident set still grows a little with each burst, so equal
+ * moments must be compared: after is last. With a cap or a threshold it goes up and down, as arenas
+ * fill and are trimmed: after is the mean over the bursts that count.
  */
 void trial_run(struct trial *trial, struct server *server, enum way way,
     const struct views *views, const char *capture);

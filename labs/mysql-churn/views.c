@@ -150,7 +150,6 @@ void views_drive(struct views *views)
 {
     pthread_t threads[LARGEST_CLIENTS];
     struct drive drive = {.views = views};
-    const int64_t start = lab_now_ms();
     int64_t started = 0;
 
     while (started < views->clients && started < LARGEST_CLIENTS &&
@@ -161,7 +160,6 @@ void views_drive(struct views *views)
         (void)pthread_join(threads[i], NULL);
     }
     views->done = atomic_load(&drive.done);
-    views->elapsed_ms = lab_now_ms() - start;
     if (views->done != views->pages) {
         lab_die("not every page view was served");
     }

@@ -10,13 +10,12 @@ struct client;
 
 struct views {
     const char *socket;
-    int64_t first;      /* number of the first view */
-    int64_t pages;      /* page views from there on */
-    int64_t clients;    /* at the same time, each with a connection for each view */
-    int64_t pause_ms;   /* of a client between two views: 0 to twice that */
-    int64_t rows;       /* of the larger table */
-    int64_t done;       /* result */
-    int64_t elapsed_ms; /* result */
+    int64_t first;    /* number of the first view */
+    int64_t pages;    /* page views from there on */
+    int64_t clients;  /* at the same time, each with a connection for each view */
+    int64_t pause_ms; /* of a client between two views: 0 to twice that */
+    int64_t rows;     /* of the larger table */
+    int64_t done;     /* result */
 };
 
 /* Makes the tables and fills them; ends the program when the server refuses. */

@@ -16,8 +16,8 @@ static const struct saving_rule {
     const char *how;
 } lasting[] = {
     {"glibc-arenas", "a cap of 2 on malloc's arenas", "MALLOC_ARENA_MAX=2"},
-    {"glibc-mmap-threshold", "malloc's thresholds pinned",
-        "MALLOC_MMAP_THRESHOLD_=131072 MALLOC_TRIM_THRESHOLD_=131072"},
+    {"glibc-mmap-threshold", "malloc's thresholds fixed",
+        "MALLOC_TRIM_THRESHOLD_=1048576"},
 };
 /* PHP maps its chunks itself unless it is told not to; gc_mem_caches() leaves those alone
  * that are kept for later requests. Only its own manager knows memory_limit. */

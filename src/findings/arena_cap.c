@@ -23,6 +23,12 @@
  * - Where more is in use than is retained, holes lie between blocks that are there anyway, and
  *   few arenas have as many of them: up to CROWDED_MOST of the excess may stay.
  *
+ * Where malloc has raised its thresholds, large blocks come from the heaps, and the law does not
+ * hold: threads that are all busy with equal work need as much in few arenas as in many, while
+ * rare large demands pool as the law says; one look does not tell which it is. Holes then stay
+ * (GROWN_HOLES_LEAST to GROWN_HOLES_MOST), and of the ends GROWN_ENDS_LEAST to GROWN_ENDS_MOST. The
+ * range is wide, and a fixed threshold is the better change (thresholds.c).
+ *
  * Whatever the number of arenas, the largest demand seen must fit into one: what the arena
  * that retains most keeps is not saved.
  *
@@ -38,6 +44,7 @@
 
 #include "base/bug.h"
 #include "base/number.h"
+#include "findings/arena_reserve.h"
 #include "model/known.h"
 
 static const double HOLES_LEAST = 0.50;
@@ -47,28 +54,17 @@ static const double TOPS_MOST = 1.25;
 static const double TRIMMED_LEAST = 0.50;
 static const double TRIMMED_MOST = 1.05;
 static const double CROWDED_MOST = 0.60;
+static const double GROWN_HOLES_LEAST = 0.30;
+static const double GROWN_HOLES_MOST = 1.60;
+static const double GROWN_ENDS_LEAST = 0.15;
+static const double GROWN_ENDS_MOST = 0.75;
 
 /* Twice the largest dynamic mmap_threshold (malloc/malloc.c): for an unknown one. */
 static const uint64_t largest_trim_threshold_bytes = UINT64_C(64) << 20;
 
-static bool is_counted(const struct glibc_arena *arena)
-{
-    return state_is_known(arena->state) && state_is_known(arena->resident_state);
-}
-
 static uint64_t larger(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
-}
-
-static uint64_t retained_of(const struct glibc_arena *arena)
-{
-    const uint64_t beyond_use =
-        number_subtract(arena->resident_bytes, arena->in_use_bytes);
-    const uint64_t whole_pages =
-        number_add(arena->free_resident_bytes, arena->top_resident_bytes);
-
-    return larger(beyond_use, whole_pages);
 }
 
 /* share of bytes, within [0, bytes]. */
@@ -102,7 +98,7 @@ static struct reserve reserve_of(const struct glibc_facts *glibc)
 
     for (size_t i = 0; i < glibc->arena_count; i++) {
         const struct glibc_arena *arena = &glibc->arenas[i];
-        const uint64_t retained = is_counted(arena) ? retained_of(arena) : 0;
+        const uint64_t retained = arena_retained_bytes(arena);
 
         if (retained == 0) {
             continue;
@@ -134,6 +130,23 @@ static uint64_t limited_share(uint64_t bytes, double share, double limit)
     return limit < (double)unlimited ? (uint64_t)limit : unlimited;
 }
 
+/* What two places keep of their bytes, at least and at most. */
+struct shares {
+    double holes_least;
+    double holes_most;
+    double ends_least;
+    double ends_most;
+};
+
+static struct shares shares_of(const struct glibc_facts *glibc, double law)
+{
+    return thresholds_are_grown(glibc)
+               ? (struct shares){GROWN_HOLES_LEAST, GROWN_HOLES_MOST, GROWN_ENDS_LEAST,
+                     GROWN_ENDS_MOST}
+               : (struct shares){law * HOLES_LEAST, law * HOLES_MOST, law * TOPS_LEAST,
+                     law * TOPS_MOST};
+}
+
 static struct kept kept_of(const struct reserve *reserve, const struct glibc_facts *glibc,
     size_t cap, double law)
 {
@@ -143,15 +156,16 @@ static struct kept kept_of(const struct reserve *reserve, const struct glibc_fac
     const double ends = reserve->largest_top_bytes > threshold
                             ? HUGE_VAL
                             : (double)threshold * (double)cap;
+    const struct shares shares = shares_of(glibc, law);
     const uint64_t tops = number_smaller(reserve->tops_bytes, reserve->total_bytes);
     const uint64_t holes = number_subtract(reserve->total_bytes, tops);
     const uint64_t excess = number_subtract(reserve->in_use_bytes, reserve->total_bytes);
-    const uint64_t most = number_add(share_of(holes, law * HOLES_MOST),
-        limited_share(tops, law * TOPS_MOST, ends * TRIMMED_MOST));
+    const uint64_t most = number_add((uint64_t)((double)holes * shares.holes_most),
+        limited_share(tops, shares.ends_most, ends * TRIMMED_MOST));
 
     return (struct kept){
-        .least_bytes = number_add(share_of(holes, law * HOLES_LEAST),
-            limited_share(tops, law * TOPS_LEAST, ends * TRIMMED_LEAST)),
+        .least_bytes = number_add(share_of(holes, shares.holes_least),
+            limited_share(tops, shares.ends_least, ends * TRIMMED_LEAST)),
         .most_bytes = number_add(most, share_of(excess, CROWDED_MOST)),
     };
 }

@@ -16,9 +16,9 @@
 #include "base/number.h"
 #include "base/quantity.h"
 #include "findings/arena_cap.h"
+#include "findings/arena_reserve.h"
 #include "findings/finding_writer.h"
 #include "findings/fix_text.h"
-#include "findings/mysql.h"
 #include "model/known.h"
 
 enum {
@@ -36,6 +36,7 @@ struct arenas_sum {
     uint64_t largest_saving_bytes;
     uint64_t threads;
     size_t members;
+    bool grown;         /* malloc raised the thresholds of one of them */
     uint64_t arena_max; /* of the last member that has one set */
     const char *version;
 };
@@ -66,6 +67,7 @@ static void add_process(struct arenas_sum *sum, const struct process_facts *proc
         return;
     }
     sum->members++;
+    sum->grown = sum->grown || thresholds_are_grown(&process->glibc);
     all->arenas += one.arenas;
     all->retained_bytes = number_add(all->retained_bytes, one.retained_bytes);
     all->low_bytes = number_add(all->low_bytes, one.low_bytes);
@@ -103,20 +105,35 @@ static void add_numbers(struct finding *finding, const struct arenas_sum *sum,
     finding_add_count(finding, "processes", sum->members);
 }
 
-/* The cap; for a database that makes a thread for each connection, its cache as well. */
-static const char *cap_fix(struct finding_list *list, const struct snapshot *snapshot)
+static const char *reasoning_of(struct finding_list *list, const struct arenas_sum *sum)
 {
-    static const struct fix_variable cap[] = {{"MALLOC_ARENA_MAX", "2"}};
-    const char *environment = fix_environment(list, snapshot, cap, 1);
-    const char *cache = mysql_thread_cache_fix(list, snapshot);
+    static const char price[] = "Blocks in use stay as they are. The price: threads wait "
+                                "for each other in malloc, "
+                                "which programs that do little else notice";
 
-    return environment == NULL || cache == NULL
-               ? environment
-               : finding_printf(list, "%s\n%s", environment, cache);
+    if (sum->grown) {
+        return finding_printf(list,
+            "threads that share arenas use each other's reserves, unless all are busy at "
+            "once with equal work; and since malloc has raised its thresholds, each of "
+            "the "
+            "%d may keep a large end: so the range is wide. A fixed threshold gives back "
+            "the same bytes more surely (glibc-mmap-threshold): not both. %s",
+            (int)CAP, price);
+    }
+    return finding_printf(list,
+        "each arena keeps what its own busiest moment needed, and these moments do not "
+        "fall together: pooled into %d, the reserves of %.1f equal arenas shrink to "
+        "about "
+        "sqrt(%d/%.1f) = %.0f %% of their sum, and less where malloc trims the ends of "
+        "the "
+        "few. %s",
+        (int)CAP, sum->estimate.even_arenas, (int)CAP, sum->estimate.even_arenas,
+        100.0 * arena_cap_kept_share(CAP, sum->estimate.even_arenas), price);
 }
 
 int rule_glibc_arenas(const struct snapshot *snapshot, struct finding_list *list)
 {
+    static const struct fix_variable cap[] = {{"MALLOC_ARENA_MAX", "2"}};
     const uint64_t resident = target_bytes(snapshot, LAYER_RESIDENT);
     struct arenas_sum sum = {.members = 0};
     struct finding finding = {.pid = target_pid(snapshot)};
@@ -140,28 +157,19 @@ int rule_glibc_arenas(const struct snapshot *snapshot, struct finding_list *list
         "same load would leave %s less",
         sum.estimate.arenas, quantity_bytes(sum.estimate.retained_bytes, false).text,
         (int)CAP, quantity_range(low, high, false).text);
-    finding.reasoning = finding_printf(list,
-        "each arena keeps what its own busiest moment needed, and these moments do not "
-        "fall together: pooled into %d, the reserves of %.1f equal arenas shrink to "
-        "about "
-        "sqrt(%d/%.1f) = %.0f %% of their sum, and less where malloc trims the ends of "
-        "the few; blocks in use stay as they are. It is the mean over idle moments. The "
-        "price: "
-        "threads wait for each other in malloc, which programs that do little else "
-        "notice. malloc_trim gives back from the same memory: do not add the two",
-        (int)CAP, sum.estimate.even_arenas, (int)CAP, sum.estimate.even_arenas,
-        sum.estimate.retained_bytes > 0
-            ? 100.0 * arena_cap_kept_share(CAP, sum.estimate.even_arenas)
-            : 0.0);
+    finding.reasoning = reasoning_of(list, &sum);
     add_numbers(&finding, &sum, snapshot);
     finding_predict(&finding, low, high,
         at_least_percent(high - low, sum.estimate.retained_bytes, ROUGH_WIDTH_PERCENT)
             ? CONFIDENCE_ROUGH
             : CONFIDENCE_LIKELY);
-    finding.fix = cap_fix(list, snapshot);
+    finding.fix = fix_environment(list, snapshot, cap, 1);
     finding.verify = finding_printf(list,
-        "after a restart and the same load, strata explain %s: at most %d arenas, "
-        "resident smaller by the predicted range",
+        "after a restart and the same load, strata explain %s: at most %d arenas. "
+        "Resident "
+        "then goes up and down as they fill and are trimmed: the range is the mean of "
+        "some "
+        "idle moments, of five minutes and more",
         fix_target(list, snapshot), (int)CAP);
     return finding_push(list, &finding);
 }

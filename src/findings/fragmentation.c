@@ -8,6 +8,8 @@
  */
 #include "findings/fragmentation.h"
 
+#include <stdbool.h>
+
 #include "base/quantity.h"
 #include "findings/finding_writer.h"
 #include "findings/fix_text.h"
@@ -21,23 +23,21 @@ static const char *fragmentation_fix(struct finding_list *list,
     const struct snapshot *snapshot, const struct glibc_total *total)
 {
     static const struct fix_variable preload[] = {{"LD_PRELOAD", "libstrata-malloc.so"}};
-    static const struct fix_variable cap[] = {{"MALLOC_ARENA_MAX", "2"}};
+    const bool many = total->arenas / MANY_ARENAS > snapshot->member_count;
     const char *other = fix_environment(list, snapshot, preload, 1);
-    const char *fewer = fix_environment(list, snapshot, cap, 1);
 
-    if (other == NULL || fewer == NULL) {
-        return NULL;
-    }
-    other = finding_printf(list,
-        "# another malloc keeps blocks of one size together: try it under the real load\n"
-        "strata run -- COMMAND\n"
-        "# and where that is smaller, for good\n%s",
-        other);
-    return total->arenas / MANY_ARENAS > snapshot->member_count
-               ? finding_printf(list,
-                     "# first: threads that share arenas fill each other's holes\n%s\n%s",
-                     fewer, other)
-               : other;
+    return other == NULL
+               ? NULL
+               : finding_printf(list,
+                     "%s# another malloc keeps blocks of one size together: try it under "
+                     "the real load\nstrata run -- COMMAND\n# and where that is smaller, "
+                     "for "
+                     "good\n%s",
+                     many ? "# first MALLOC_ARENA_MAX=2: threads that share arenas fill "
+                            "each "
+                            "other's holes\n"
+                          : "",
+                     other);
 }
 
 int rule_glibc_fragmentation(const struct snapshot *snapshot, struct finding_list *list)

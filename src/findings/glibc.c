@@ -23,16 +23,10 @@
 enum {
     PINNED_MIN_PERCENT = 10,
     PINNED_WARN_PERCENT = 25,
-    TOPS_MIN_PERCENT = 5,
-    TOPS_WARN_PERCENT = 15,
-    CAPPED_ARENAS = 2, /* for each process: from more on, a cap is the advice */
 };
 
 static const uint64_t retained_warn_bytes = 64 * FINDING_MIB;
 static const uint64_t pinned_min_bytes = 16 * FINDING_MIB;
-static const uint64_t tops_min_bytes = 8 * FINDING_MIB;
-static const uint64_t default_mmap_threshold_bytes = 128 * FINDING_KIB;
-static const uint64_t grown_threshold_bytes = FINDING_MIB;
 
 /* The member with the most memory that malloc_trim would return. */
 static const struct process_facts *most_to_trim(const struct snapshot *snapshot)
@@ -50,30 +44,6 @@ static const struct process_facts *most_to_trim(const struct snapshot *snapshot)
         }
     }
     return best;
-}
-
-/*
- * malloc_trim for once; for the future fewer arenas where there are several (thresholds do
- * nothing for holes in the middle), else thresholds.
- */
-static const char *retained_fix(struct finding_list *list,
-    const struct snapshot *snapshot, const struct glibc_total *total)
-{
-    static const struct fix_variable thresholds[] = {
-        {"MALLOC_TRIM_THRESHOLD_", "131072"},
-        {"MALLOC_MMAP_THRESHOLD_", "131072"},
-    };
-    static const struct fix_variable cap[] = {{"MALLOC_ARENA_MAX", "2"}};
-    const struct process_facts *process = most_to_trim(snapshot);
-    const bool many = total->arenas / CAPPED_ARENAS > snapshot->member_count;
-    const char *lasting = many ? fix_environment(list, snapshot, cap, 1)
-                               : fix_environment(list, snapshot, thresholds, 2);
-
-    return finding_printf(list,
-        "# once, now (the program stands still for some seconds)\n"
-        "gdb -p %" PRId32 " -batch -ex 'call (int)malloc_trim(0)'\n"
-        "# to keep less from the next start on\n%s",
-        process->pid, lasting != NULL ? lasting : "");
 }
 
 int rule_glibc_retained(const struct snapshot *snapshot, struct finding_list *list)
@@ -109,7 +79,11 @@ int rule_glibc_retained(const struct snapshot *snapshot, struct finding_list *li
     finding_predict(&finding,
         number_subtract(total.trim_gain_bytes, total.plus_minus_bytes),
         number_add(total.trim_gain_bytes, total.plus_minus_bytes), CONFIDENCE_MEASURED);
-    finding.fix = retained_fix(list, snapshot, &total);
+    finding.fix = finding_printf(list,
+        "# once, now (the program stands still for some seconds; it comes back with the "
+        "load)\n"
+        "gdb -p %" PRId32 " -batch -ex 'call (int)malloc_trim(0)'",
+        most_to_trim(snapshot)->pid);
     finding.verify = finding_printf(list,
         "strata explain %s: less is free and resident by that much, in use is the same",
         fix_target(list, snapshot));
@@ -184,84 +158,5 @@ int rule_glibc_pinned_heap(const struct snapshot *snapshot, struct finding_list 
     finding.verify =
         finding_printf(list, "strata explain %s: glibc-free of resident is smaller",
             fix_target(list, snapshot));
-    return finding_push(list, &finding);
-}
-
-/* What a grown threshold keeps: the tops of all arenas of members where it grew. */
-struct grown {
-    uint64_t threshold_bytes; /* the largest */
-    uint64_t trim_bytes;
-    uint64_t tops_bytes;
-    uint64_t kept_anyway_bytes;
-    size_t members;
-};
-
-static void add_grown(struct grown *grown, const struct process_facts *process)
-{
-    const struct glibc_facts *glibc = &process->glibc;
-    const struct glibc_parameters *parameters = &glibc->parameters;
-
-    if (!state_is_known(glibc->state) || !state_is_known(parameters->state) ||
-        parameters->dynamic_threshold_off ||
-        parameters->mmap_threshold_bytes < grown_threshold_bytes) {
-        return;
-    }
-    grown->members++;
-    if (parameters->mmap_threshold_bytes > grown->threshold_bytes) {
-        grown->threshold_bytes = parameters->mmap_threshold_bytes;
-        grown->trim_bytes = parameters->trim_threshold_bytes;
-    }
-    for (size_t i = 0; i < glibc->arena_count; i++) {
-        const struct glibc_arena *arena = &glibc->arenas[i];
-        if (state_is_known(arena->state) && state_is_known(arena->resident_state)) {
-            grown->tops_bytes = number_add(grown->tops_bytes, arena->top_resident_bytes);
-            grown->kept_anyway_bytes = number_add(grown->kept_anyway_bytes,
-                number_smaller(arena->top_resident_bytes, default_mmap_threshold_bytes));
-        }
-    }
-}
-
-int rule_glibc_mmap_threshold(const struct snapshot *snapshot, struct finding_list *list)
-{
-    static const struct fix_variable thresholds[] = {
-        {"MALLOC_MMAP_THRESHOLD_", "131072"},
-        {"MALLOC_TRIM_THRESHOLD_", "131072"},
-    };
-    const uint64_t resident = target_bytes(snapshot, LAYER_RESIDENT);
-    struct grown grown = {0};
-    struct finding finding = {.pid = target_pid(snapshot)};
-
-    for (size_t i = 0; i < snapshot->member_count; i++) {
-        add_grown(&grown, snapshot->members[i].facts);
-    }
-    if (grown.members == 0 ||
-        !finding_reaches(grown.tops_bytes, tops_min_bytes, resident, TOPS_MIN_PERCENT)) {
-        return 0;
-    }
-    finding.severity = finding_reaches(grown.tops_bytes, retained_warn_bytes, resident,
-                           TOPS_WARN_PERCENT)
-                           ? SEVERITY_WARN
-                           : SEVERITY_INFO;
-    finding.summary = finding_printf(list,
-        "blocks up to %s now come from the heaps, and up to %s may stay at the end of "
-        "each: %s is resident there, unused",
-        quantity_bytes(grown.threshold_bytes, false).text,
-        quantity_bytes(grown.trim_bytes, false).text,
-        quantity_bytes(grown.tops_bytes, false).text);
-    finding.reasoning =
-        "when a block with a mapping of its own is freed, glibc raises mmap_threshold to "
-        "its size (at most 32 MiB) and trim_threshold to twice that; setting either one "
-        "stops this, and costs a system call for each large block";
-    finding_add_bytes(&finding, "mmap_threshold", grown.threshold_bytes);
-    finding_add_bytes(&finding, "trim_threshold", grown.trim_bytes);
-    finding_add_bytes(&finding, "tops_resident", grown.tops_bytes);
-    finding_add_count(&finding, "processes", grown.members);
-    finding_predict(&finding, 0,
-        number_subtract(grown.tops_bytes, grown.kept_anyway_bytes), CONFIDENCE_ROUGH);
-    finding.fix = fix_environment(list, snapshot, thresholds, 2);
-    finding.verify = finding_printf(list,
-        "after the same load, strata explain %s: unused ends of heaps are less of "
-        "resident",
-        fix_target(list, snapshot));
     return finding_push(list, &finding);
 }

@@ -15,7 +15,4 @@ int rule_glibc_retained(const struct snapshot *snapshot, struct finding_list *li
 /* A block in use near the end of the main heap keeps all below it. */
 int rule_glibc_pinned_heap(const struct snapshot *snapshot, struct finding_list *list);
 
-/* The dynamic threshold grew, so large blocks stay in the heaps. */
-int rule_glibc_mmap_threshold(const struct snapshot *snapshot, struct finding_list *list);
-
 #endif

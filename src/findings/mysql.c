@@ -107,15 +107,6 @@ static const char *cache_lines(struct finding_list *list, const struct snapshot 
     return fix_server_variable(list, snapshot, &option);
 }
 
-const char *mysql_thread_cache_fix(
-    struct finding_list *list, const struct snapshot *snapshot)
-{
-    const struct mysql_facts *mysql = facts_of(mysql_server_of(snapshot));
-
-    return mysql != NULL && cache_is_short(mysql) ? cache_lines(list, snapshot, mysql)
-                                                  : NULL;
-}
-
 static uint64_t percent_of(uint64_t bytes, unsigned percent)
 {
     return number_smaller(bytes, AMOUNTS_MAX_BYTES) / 100 * percent;

@@ -26,11 +26,4 @@ uint64_t mysql_value(const struct mysql_facts *mysql, enum mysql_fact id);
 /* The member that is a server which answered; NULL when there is none, or several. */
 const struct process_view *mysql_server_of(const struct snapshot *snapshot);
 
-/*
- * Lines that make the thread cache large enough, when the target is a server whose cache
- * is not; NULL otherwise. For a fix that goes with it.
- */
-const char *mysql_thread_cache_fix(
-    struct finding_list *list, const struct snapshot *snapshot);
-
 #endif

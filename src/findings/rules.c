@@ -27,6 +27,7 @@
 #include "findings/stacks.h"
 #include "findings/strata_malloc.h"
 #include "findings/swap.h"
+#include "findings/thresholds.h"
 
 const struct rule rule_table[] = {
 #include "findings/rules/malloc.def"

@@ -13,6 +13,8 @@ enum { MAX_ARENAS = 32 };
 
 static uint64_t trim_threshold_bytes = 128 * KIB;
 
+static uint64_t mmap_threshold_bytes = 128 * KIB;
+
 static uint64_t in_use_bytes = 3 * MIB;
 
 /* Arenas that retain so much; one part in tops_part of it at their ends. */
@@ -24,7 +26,9 @@ static struct arena_cap_estimate estimate_with_tops(
         .state = FACT_OK,
         .arenas = arenas,
         .arena_count = count,
-        .parameters = {.state = FACT_OK, .trim_threshold_bytes = trim_threshold_bytes},
+        .parameters = {.state = FACT_OK,
+            .trim_threshold_bytes = trim_threshold_bytes,
+            .mmap_threshold_bytes = mmap_threshold_bytes},
     };
 
     assert_true(count <= MAX_ARENAS);
@@ -92,6 +96,29 @@ static void ends_follow_the_root_up_to_the_threshold(void **state)
     /* ends of 16 MiB show that the threshold stops nothing: the law */
     assert_in_range(estimate.high_bytes, 73 * MIB, 74 * MIB);
     assert_in_range(estimate.low_bytes, 48 * MIB, 49 * MIB);
+}
+
+/* Where large blocks come from the heaps, equal work pools little and rare large demands much. */
+static void grown_thresholds_make_the_range_wide(void **state)
+{
+    uint64_t retained[8];
+    struct arena_cap_estimate estimate;
+
+    (void)state;
+    for (size_t i = 0; i < 8; i++) {
+        retained[i] = 16 * MIB;
+    }
+    trim_threshold_bytes = 20 * MIB;
+    mmap_threshold_bytes = MIB - 1;
+    estimate = estimate_with_tops(retained, 8, 2, 2);
+    assert_in_range(estimate.low_bytes, 49 * MIB, 51 * MIB);
+    mmap_threshold_bytes = MIB;
+    estimate = estimate_with_tops(retained, 8, 2, 2);
+    /* 64 MiB of holes: 0.30 to 1.60; 64 of ends: 0.15, to two thresholds of 20 MiB times 1.05 */
+    assert_int_equal(estimate.low_bytes, 0);
+    assert_in_range(estimate.high_bytes, 99 * MIB, 100 * MIB);
+    mmap_threshold_bytes = 128 * KIB;
+    trim_threshold_bytes = 128 * KIB;
 }
 
 static void holes_between_more_blocks_in_use_may_stay(void **state)
@@ -174,6 +201,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_arenas_follow_the_root),
         cmocka_unit_test(ends_follow_the_root_up_to_the_threshold),
+        cmocka_unit_test(grown_thresholds_make_the_range_wide),
         cmocka_unit_test(holes_between_more_blocks_in_use_may_stay),
         cmocka_unit_test(empty_arenas_are_no_reserves),
         cmocka_unit_test(one_large_arena_among_small_ones_saves_little),

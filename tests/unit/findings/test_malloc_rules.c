@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "findings/advice.h"
 #include "judged_server.h"
 
 static void retained_speaks_from_a_tenth_on(void **state)
@@ -30,7 +31,7 @@ static void retained_speaks_from_a_tenth_on(void **state)
     assert_int_equal(evidence_of(finding, "top_untrimmable"), 1 * MIB);
     assert_int_equal(finding->pid, 812);
     assert_non_null(strstr(finding->fix, "gdb -p 812 "));
-    assert_non_null(strstr(finding->fix, "MALLOC_TRIM_THRESHOLD_=131072"));
+    assert_null(strstr(finding->fix, "MALLOC_")); /* what lasts has findings of its own */
 
     judged_server_set_rss(server, 101 * MIB);
     assert_silent(&server->judged, "glibc-retained");
@@ -104,20 +105,6 @@ static void arenas_speak_when_a_cap_would_help(void **state)
     assert_silent(&server->judged, "glibc-arenas");
 }
 
-/* Thresholds do nothing for holes in sixteen arenas. */
-static void retained_in_many_arenas_is_cured_by_fewer(void **state)
-{
-    struct judged_server *server = *state;
-    const struct finding *finding;
-
-    judged_server_add_arenas(server, 16, 16 * MIB);
-    judged_server_set_rss(server, 320 * MIB);
-    finding = judged_finding(&server->judged, "glibc-retained");
-    assert_non_null(finding);
-    assert_non_null(strstr(finding->fix, "MALLOC_ARENA_MAX=2"));
-    assert_null(strstr(finding->fix, "THRESHOLD"));
-}
-
 static void arenas_are_silent_where_a_cap_is_no_advice(void **state)
 {
     struct judged_server *server = *state;
@@ -163,6 +150,7 @@ static void threshold_speaks_when_it_grew_and_keeps_memory(void **state)
     struct glibc_arena *arena =
         builder_arena(&server->judged.facts, server->process, false, 100 * MIB);
     struct glibc_parameters *parameters = &server->process->glibc.parameters;
+    const struct finding *finding;
 
     arena->top_resident_bytes = 40 * MIB;
     judged_server_set_rss(server, 100 * MIB);
@@ -170,12 +158,55 @@ static void threshold_speaks_when_it_grew_and_keeps_memory(void **state)
     parameters->mmap_threshold_bytes = 20 * MIB;
     parameters->trim_threshold_bytes = 40 * MIB;
     assert_speaks(&server->judged, "glibc-mmap-threshold", SEVERITY_INFO);
-    assert_predicts(
-        judged_finding(&server->judged, "glibc-mmap-threshold"), 0, 40 * MIB - 128 * KIB);
+    /* an end of 40 MiB; three quarters of the new 1 MiB may stay */
+    finding = judged_finding(&server->judged, "glibc-mmap-threshold");
+    assert_predicts(finding, 39 * MIB + 256 * KIB, 40 * MIB);
+    assert_int_equal(finding->confidence, CONFIDENCE_LIKELY);
+    assert_non_null(strstr(finding->fix, "MALLOC_TRIM_THRESHOLD_=1048576"));
+    assert_null(strstr(finding->fix, "MALLOC_MMAP_THRESHOLD_"));
+    /* and 40 MiB of holes: none to three quarters stay */
+    arena->free_resident_bytes = 40 * MIB;
+    finding = judged_finding(&server->judged, "glibc-mmap-threshold");
+    assert_predicts(finding, 49 * MIB + 256 * KIB, 80 * MIB);
+    assert_int_equal(finding->confidence, CONFIDENCE_ROUGH);
+    arena->free_resident_bytes = 0;
     arena->top_resident_bytes = 70 * MIB;
     assert_speaks(&server->judged, "glibc-mmap-threshold", SEVERITY_WARN);
+    judged_server_set_rss(server, 480 * MIB);
+    assert_speaks(&server->judged, "glibc-mmap-threshold", SEVERITY_INFO);
     parameters->dynamic_threshold_off = true;
     assert_silent(&server->judged, "glibc-mmap-threshold");
+}
+
+/* Where thresholds grew a cap on arenas has a wide range, and the threshold is the advice. */
+static void grown_thresholds_are_the_better_change(void **state)
+{
+    struct judged_server *server = *state;
+    struct glibc_parameters *parameters = &server->process->glibc.parameters;
+    const struct finding *arenas;
+    struct advice advice;
+
+    judged_server_add_arenas(server, 16, 2 * MIB);
+    for (size_t i = 1; i <= 16; i++) {
+        server->process->glibc.arenas[i].top_resident_bytes = 10 * MIB;
+    }
+    server->process->values[PROCESS_FACT_THREADS] = fact_ok(13);
+    parameters->mmap_threshold_bytes = 19 * MIB;
+    parameters->trim_threshold_bytes = 38 * MIB;
+    judged_server_set_rss(server, 400 * MIB);
+    arenas = judged_finding(&server->judged, "glibc-arenas");
+    /* kept of 32 MiB of holes: 0.30 to 1.60; of 160 of ends: 0.15 to two thresholds */
+    assert_non_null(arenas);
+    assert_in_range(arenas->predicted_low_bytes, 60 * MIB, 62 * MIB);
+    assert_in_range(arenas->predicted_high_bytes, 158 * MIB, 159 * MIB);
+    assert_int_equal(arenas->confidence, CONFIDENCE_ROUGH);
+    assert_non_null(strstr(arenas->reasoning, "glibc-mmap-threshold"));
+    advice_of(&server->judged.list, &advice);
+    assert_int_equal(advice.count, 1);
+    assert_string_equal(advice.first[0]->rule->id, "glibc-mmap-threshold");
+    /* 192 retained; 24 of the holes and 12 of the ends may stay */
+    assert_int_equal(advice.low_bytes, 156 * MIB);
+    assert_int_equal(advice.high_bytes, 192 * MIB);
 }
 
 static void opaque_allocators_are_named_once(void **state)
@@ -207,10 +238,10 @@ int main(void)
         TEST(retained_speaks_from_a_tenth_on),
         TEST(fragmentation_speaks_of_holes_only),
         TEST(arenas_speak_when_a_cap_would_help),
-        TEST(retained_in_many_arenas_is_cured_by_fewer),
         TEST(arenas_are_silent_where_a_cap_is_no_advice),
         TEST(pinned_heap_names_the_block),
         TEST(threshold_speaks_when_it_grew_and_keeps_memory),
+        TEST(grown_thresholds_are_the_better_change),
         TEST(opaque_allocators_are_named_once),
         TEST(preload_that_failed_is_a_warning),
     };
