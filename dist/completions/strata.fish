@@ -1,7 +1,7 @@
 # fish completion for strata; written by tools/generate-docs
 complete -c strata -n '__fish_use_subcommand' -l json -d 'for machines; share/doc/strata/json.md tells all'
 complete -c strata -n '__fish_use_subcommand' -l bytes -d 'exact bytes instead of MiB and GiB'
-complete -c strata -n '__fish_use_subcommand' -l all -d 'fold nothing: every part, arena and finding'
+complete -c strata -n '__fish_use_subcommand' -l all -d 'all there is, beyond one screen: parts, evidence'
 complete -c strata -n '__fish_use_subcommand' -l color -x -a 'auto always never' -d 'auto (default), always or never; NO_COLOR is obeyed'
 complete -c strata -n '__fish_use_subcommand' -l width -x -d 'columns, instead of the terminal\'s'
 complete -c strata -n '__fish_use_subcommand' -l fail-on -x -a 'info warn critical' -d 'exit with 1 when a finding is info, warn or critical'
@@ -11,7 +11,7 @@ complete -c strata -n __fish_use_subcommand -f -a explain -d 'where the memory o
 complete -c strata -n '__fish_seen_subcommand_from explain' -a "(ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u)"
 complete -c strata -n '__fish_seen_subcommand_from explain' -l json -d 'for machines; share/doc/strata/json.md tells all'
 complete -c strata -n '__fish_seen_subcommand_from explain' -l bytes -d 'exact bytes instead of MiB and GiB'
-complete -c strata -n '__fish_seen_subcommand_from explain' -l all -d 'fold nothing: every part, arena and finding'
+complete -c strata -n '__fish_seen_subcommand_from explain' -l all -d 'all there is, beyond one screen: parts, evidence'
 complete -c strata -n '__fish_seen_subcommand_from explain' -l color -x -a 'auto always never' -d 'auto (default), always or never; NO_COLOR is obeyed'
 complete -c strata -n '__fish_seen_subcommand_from explain' -l width -x -d 'columns, instead of the terminal\'s'
 complete -c strata -n '__fish_seen_subcommand_from explain' -l fail-on -x -a 'info warn critical' -d 'exit with 1 when a finding is info, warn or critical'
@@ -77,7 +77,7 @@ complete -c strata -n '__fish_seen_subcommand_from plan' -l at -x -d 'a moment: 
 complete -c strata -n '__fish_seen_subcommand_from plan' -l help -s h -d 'this text'
 complete -c strata -n __fish_use_subcommand -f -a top -d 'the host at a glance, live, on the terminal'
 complete -c strata -n '__fish_seen_subcommand_from top' -l bytes -d 'exact bytes instead of MiB and GiB'
-complete -c strata -n '__fish_seen_subcommand_from top' -l all -d 'fold nothing: every part, arena and finding'
+complete -c strata -n '__fish_seen_subcommand_from top' -l all -d 'all there is, beyond one screen: parts, evidence'
 complete -c strata -n '__fish_seen_subcommand_from top' -l color -x -a 'auto always never' -d 'auto (default), always or never; NO_COLOR is obeyed'
 complete -c strata -n '__fish_seen_subcommand_from top' -l width -x -d 'columns, instead of the terminal\'s'
 complete -c strata -n '__fish_seen_subcommand_from top' -l root -r -F -d 'read DIR/proc and DIR/sys instead of the host'

@@ -51,9 +51,9 @@ static const char exit_codes_text[] =
     "  4  no such target, several that match, a target that ended while it was\n"
     "     read or has no memory, or a capture that cannot be read\n"
     "  5  partial: the account is printed, and facts which exist are missing from\n"
-    "     it (denied, gone, stale or malformed); they are listed under Missing, or\n"
-    "     in the gaps of the JSON; what this kernel or program does not have is no\n"
-    "     reason for 5\n"
+    "     it (denied, gone, stale or malformed); how many, and why, is said at the\n"
+    "     end; explain --all lists them under Missing, and the JSON in its gaps;\n"
+    "     what this kernel or program does not have is no reason for 5\n"
     "  6  the output could not be written, or memory ran short\n";
 
 const struct help_subject help_subjects[] = {

@@ -39,7 +39,10 @@ const struct command command_table[] = {
     {"explain", "TARGET | FILE.db [TARGET]",
         "where the memory of one process, pool, unit or container goes",
         "Shows the layers from what the application tracks down to what its cgroup is\n"
-        "charged for, the gap between each pair, and findings with the lines to change.\n"
+        "charged for, the gap between each pair, the largest parts of what is resident,\n"
+        "the lines to change, what these give back, and a line for each other finding:\n"
+        "one screen. With --all every part, arena, member and missing fact, what a\n"
+        "server counts, and of each finding the evidence follow.\n"
         "The target is not stopped and not changed. A MySQL or MariaDB server is asked\n"
         "over its socket what it counts (how it logs in: share/doc/strata/mysql.md).\n"
         "\n"

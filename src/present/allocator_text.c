@@ -1,8 +1,7 @@
 /*
  * allocator_text.c - what glibc malloc holds, arena by arena.
  *
- * The main arena comes first, the others are sorted by what they hold. Folded arenas are
- * summed with glibc_total, so the rows always add up to the total. Numbers that pagemap
+ * The main arena comes first, the others are sorted by what they hold. Numbers that pagemap
  * would give are "-" when it could not be read.
  */
 #include "present/allocator_text.h"
@@ -17,7 +16,6 @@
 #include "present/heap_table.h"
 
 enum {
-    SHOWN_ARENAS = 3,
     TITLE_BYTES = 96,
 };
 
@@ -121,25 +119,6 @@ static void arena_row(struct page *page, const struct glibc_arena *arena)
     }
 }
 
-static void folded_row(struct page *page, const struct glibc_arena **arenas, size_t count)
-{
-    struct glibc_total total = {0};
-    char name[TITLE_BYTES];
-
-    for (size_t i = 0; i < count; i++) {
-        struct glibc_arena copy = *arenas[i];
-        struct glibc_facts one = {.arenas = &copy, .arena_count = 1};
-        glibc_total_add(&total, &one);
-    }
-    (void)snprintf(name, sizeof(name), "and %zu more", count);
-    row(page, INK_PLAIN, name, &total);
-    if (total.arenas_unread > 0) {
-        (void)snprintf(name, sizeof(name), "%" PRIu64 " of these could not be read",
-            total.arenas_unread);
-        note(page, name);
-    }
-}
-
 static void arena_rows(struct page *page, const struct glibc_facts *glibc)
 {
     size_t count = glibc->arena_count;
@@ -153,13 +132,8 @@ static void arena_rows(struct page *page, const struct glibc_facts *glibc)
         sorted[i] = &glibc->arenas[i];
     }
     qsort(sorted, count, sizeof(struct glibc_arena *), by_held);
-    size_t shown =
-        page->style->unfolded || count <= SHOWN_ARENAS + 1 ? count : SHOWN_ARENAS;
-    for (size_t i = 0; i < shown; i++) {
+    for (size_t i = 0; i < count; i++) {
         arena_row(page, sorted[i]);
-    }
-    if (shown < count) {
-        folded_row(page, sorted + shown, count - shown);
     }
     free(sorted);
 }
@@ -232,7 +206,6 @@ static void settings_note(struct page *page, const struct process_facts *process
 static void group_table(struct page *page, const struct facts *facts, size_t readable)
 {
     struct glibc_total total = {0};
-    size_t shown = 0;
 
     for (size_t i = 0; i < facts->process_count; i++) {
         const struct process_facts *process = &facts->processes[i];
@@ -243,17 +216,11 @@ static void group_table(struct page *page, const struct facts *facts, size_t rea
         }
         glibc_total_add(&one, &process->glibc);
         glibc_total_add(&total, &process->glibc);
-        if (page->style->unfolded || readable <= SHOWN_ARENAS) {
-            (void)snprintf(name, sizeof(name), "pid %" PRId32, process->pid);
-            row(page, INK_PLAIN, name, &one);
-            shown++;
-        }
+        (void)snprintf(name, sizeof(name), "pid %" PRId32, process->pid);
+        row(page, INK_PLAIN, name, &one);
     }
     if (readable != 1) {
-        char name[TITLE_BYTES];
-        (void)snprintf(name, sizeof(name), shown > 0 ? "total" : "in %s",
-            quantity_count(readable, "process").text);
-        row(page, INK_STRONG, name, &total);
+        row(page, INK_STRONG, "total", &total);
     }
     free_note(page, &total);
 }

@@ -6,8 +6,8 @@
 #include "present/page.h"
 
 /*
- * One row each for the largest arenas, the blocks that malloc mapped singly, and the total;
- * for a group of processes one total row for each of the largest members. Then what the
+ * One row each for the arenas, the blocks that malloc mapped singly, and the total;
+ * for a group of processes one total row for each member. Then what the
  * caches of threads hide and which settings were found. Nothing when no glibc was read.
  */
 void allocator_text(struct page *page, const struct snapshot *snapshot);

@@ -9,15 +9,9 @@
 #include <stdio.h>
 
 #include "present/header_text.h"
-#include "present/ladder_text.h"
 #include "base/quantity.h"
 
-enum {
-    FIGURE_INDENT = 2,
-    FIGURE_COLUMNS = 18,
-    FIGURE_COLUMNS_EXACT = 19,
-    SHOWN_KINDS = 5
-};
+enum { FIGURE_INDENT = 2, FIGURE_COLUMNS = 18, FIGURE_COLUMNS_EXACT = 19 };
 
 static bool is_known(const struct fact *fact)
 {
@@ -88,13 +82,10 @@ static void figures(struct page *page, const struct container_view *view)
     page_end_line(page);
 }
 
-/* "charged: anonymous memory 680.1 MiB, page cache 100.2 MiB, 3 others 2.0 MiB" */
+/* "charged: anonymous memory 680.1 MiB, page cache 100.2 MiB" */
 static void charged_kinds(struct page *page, const struct layer *charged)
 {
     struct buffer text;
-    uint64_t folded = 0;
-    size_t shown = page->style->unfolded ? charged->part_count
-                                         : layer_shown_parts(charged, SHOWN_KINDS);
 
     if (charged->part_count == 0) {
         return;
@@ -103,17 +94,8 @@ static void charged_kinds(struct page *page, const struct layer *charged)
     buffer_append_text(&text, "charged:");
     for (size_t i = 0; i < charged->part_count; i++) {
         const struct part *part = &charged->parts[i];
-        if (i >= shown) {
-            folded += part->bytes;
-            continue;
-        }
         buffer_printf(&text, "%s %s %s", i > 0 ? "," : "", part->title,
             amount(page, part->bytes).text);
-    }
-    if (shown < charged->part_count) {
-        buffer_printf(&text, ", %s %s",
-            quantity_count(charged->part_count - shown, "other").text,
-            amount(page, folded).text);
     }
     if (buffer_error(&text) != 0) {
         page->buffer->failed = true;

@@ -332,11 +332,12 @@ static struct quantity part_amount(const struct page *page, const struct part *p
     return out;
 }
 
-size_t layer_shown_parts(const struct layer *layer, size_t maximum)
+/* The largest, each at least 1 % of the layer; the rest is folded, but never a single part. */
+static size_t shown_parts_of(const struct layer *layer)
 {
     size_t shown = 0;
 
-    while (shown < layer->part_count && shown < maximum &&
+    while (shown < layer->part_count && shown < SHOWN_PARTS &&
            layer->parts[shown].bytes >= bytes_of(layer) / 100) {
         shown++;
     }
@@ -394,8 +395,8 @@ static void folded_row(struct page *page, size_t count, uint64_t bytes,
 void resident_text(struct page *page, const struct snapshot *snapshot)
 {
     const struct layer *resident = &snapshot->layers[LAYER_RESIDENT];
-    size_t shown = page->style->unfolded ? resident->part_count
-                                         : layer_shown_parts(resident, SHOWN_PARTS);
+    size_t shown =
+        page->style->unfolded ? resident->part_count : shown_parts_of(resident);
     uint64_t folded_bytes = 0;
     size_t folded = 0;
 

@@ -11,10 +11,4 @@ void ladder_text(struct page *page, const struct snapshot *snapshot);
 /* What the resident layer consists of, largest first, and the residual. */
 void resident_text(struct page *page, const struct snapshot *snapshot);
 
-/*
- * How many of the layer's parts to show one by one: the largest, at most maximum, each at
- * least 1 % of the layer; the rest is folded, but never a single part.
- */
-size_t layer_shown_parts(const struct layer *layer, size_t maximum);
-
 #endif

@@ -12,7 +12,7 @@
 
 #include "base/quantity.h"
 
-enum { PID_END = 10, NAME_COLUMN = 12, NAME_COLUMNS = 16, CELL_COUNT = 4, SHOWN = 5 };
+enum { PID_END = 10, NAME_COLUMN = 12, NAME_COLUMNS = 16, CELL_COUNT = 4 };
 
 static const enum layer_id shown_layers[CELL_COUNT] = {
     LAYER_IN_USE, LAYER_HELD, LAYER_RESIDENT, LAYER_PSS};
@@ -73,7 +73,6 @@ static void member_row(struct page *page, const struct process_view *view)
 void member_text(struct page *page, const struct snapshot *snapshot)
 {
     size_t count = snapshot->member_count;
-    size_t shown = page->style->unfolded || count <= SHOWN + 1 ? count : SHOWN;
 
     if (count < 2) {
         return;
@@ -88,13 +87,8 @@ void member_text(struct page *page, const struct snapshot *snapshot)
     }
     qsort(sorted, count, sizeof(struct process_view *), by_resident);
     head(page);
-    for (size_t i = 0; i < shown; i++) {
+    for (size_t i = 0; i < count; i++) {
         member_row(page, sorted[i]);
     }
     free(sorted);
-    if (shown < count) {
-        page_at(page, NAME_COLUMN);
-        page_printf(page, INK_DIM, "and %zu smaller ones", count - shown);
-        page_end_line(page);
-    }
 }

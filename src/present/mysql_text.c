@@ -15,7 +15,7 @@
 #include "model/known.h"
 #include "model/mysql_layers.h"
 
-enum { SHOWN_EVENTS = 6, NOTE_INDENT = 2, VISIBLE_BYTES = 52429 };
+enum { NOTE_INDENT = 2 };
 
 static const char *family_title(const struct mysql_facts *mysql)
 {
@@ -159,25 +159,10 @@ static void instruments(struct page *page, const struct mysql_facts *mysql)
     note(page, &text);
 }
 
-/* Is the event in a row of its own already, or one of the many of Performance Schema itself? */
-static bool is_told(const struct mysql_event *event)
-{
-    static const char own[] = "memory/performance_schema/";
-
-    return strcmp(event->name, "memory/innodb/buf_buf_pool") == 0 ||
-           strncmp(event->name, own, sizeof(own) - 1) == 0;
-}
-
 static void events(struct page *page, const struct mysql_facts *mysql)
 {
-    const bool all = page->style->unfolded;
-    size_t shown = 0;
-
-    for (size_t i = 0; i < mysql->event_count && (all || shown < SHOWN_EVENTS); i++) {
+    for (size_t i = 0; i < mysql->event_count; i++) {
         const struct mysql_event *event = &mysql->events[i];
-        if (!all && (is_told(event) || event->bytes < VISIBLE_BYTES)) {
-            continue;
-        }
         page_amount(page, INK_PLAIN,
             event->bytes < 0
                 ? quantity_signed_bytes(event->bytes, page->style->exact_bytes).text
@@ -185,14 +170,13 @@ static void events(struct page *page, const struct mysql_facts *mysql)
         page_at(page, page_text_column(page));
         page_fit(page, INK_PLAIN, event->name, page->width - page->column);
         page_end_line(page);
-        shown++;
     }
 }
 
 static void owners(struct page *page, const struct mysql_owner *items, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (items[i].bytes > (page->style->unfolded ? 0 : VISIBLE_BYTES)) {
+        if (items[i].bytes > 0) {
             row(page, (uint64_t)items[i].bytes, items[i].name);
         }
     }
@@ -208,19 +192,15 @@ static void server(struct page *page, const struct process_view *view)
     }
     head(page, &mysql);
     for (size_t i = 0; i < tracked->part_count; i++) {
-        if (page->style->unfolded || tracked->parts[i].bytes >= VISIBLE_BYTES) {
-            row(page, tracked->parts[i].bytes, tracked->parts[i].title);
-        }
+        row(page, tracked->parts[i].bytes, tracked->parts[i].title);
     }
     coverage(page, &mysql);
     connections(page, mysql.facts);
     pool(page, mysql.facts);
     instruments(page, mysql.facts);
     events(page, mysql.facts);
-    if (page->style->unfolded) {
-        owners(page, mysql.facts->threads, mysql.facts->thread_count);
-        owners(page, mysql.facts->accounts, mysql.facts->account_count);
-    }
+    owners(page, mysql.facts->threads, mysql.facts->thread_count);
+    owners(page, mysql.facts->accounts, mysql.facts->account_count);
 }
 
 void mysql_text(struct page *page, const struct snapshot *snapshot)

@@ -18,8 +18,6 @@
 #include "present/heap_table.h"
 
 enum {
-    SHOWN_RECORDS = 5,
-    SHOWN_PROCESSES = 3,
     TEXT_BYTES = 512,
 };
 
@@ -77,7 +75,7 @@ static void kind_rows(struct page *page, const struct strata_total *total,
     const struct strata_facts *single)
 {
     row(page, INK_PLAIN, "small blocks", &total->small);
-    if (single != NULL && page->style->unfolded) {
+    if (single != NULL) {
         for (size_t i = 0; i < single->class_count; i++) {
             class_row(page, &single->classes[i]);
         }
@@ -184,7 +182,6 @@ static void tag_rows(struct page *page, const struct strata_facts *facts)
 {
     const size_t count = facts->record_count;
     const struct strata_record_facts **sorted;
-    size_t shown = count;
 
     if (count == 0) {
         return;
@@ -198,21 +195,13 @@ static void tag_rows(struct page *page, const struct strata_facts *facts)
         sorted[i] = &facts->records[i];
     }
     qsort(sorted, count, sizeof(const struct strata_record_facts *), by_used);
-    if (!page->style->unfolded && count > SHOWN_RECORDS + 1) {
-        shown = SHOWN_RECORDS;
-    }
     page_at(page, HEAP_TABLE_INDENT);
     page_put(page, INK_STRONG, "by tag");
     heap_table_cell(page, INK_STRONG, &table, 0, "used");
     heap_table_cell(page, INK_STRONG, &table, 1, "peak");
     page_end_line(page);
-    for (size_t i = 0; i < shown; i++) {
+    for (size_t i = 0; i < count; i++) {
         record_row(page, facts, sorted[i]);
-    }
-    if (shown < count) {
-        page_at(page, HEAP_TABLE_INDENT);
-        page_printf(page, INK_PLAIN, "and %zu more", count - shown);
-        page_end_line(page);
     }
     free(sorted);
 }
@@ -229,10 +218,8 @@ static void stale_note(struct page *page, const struct strata_total *total)
     }
 }
 
-static void process_rows(struct page *page, const struct facts *facts, uint64_t processes)
+static void process_rows(struct page *page, const struct facts *facts)
 {
-    uint64_t shown = 0;
-
     for (size_t i = 0; i < facts->process_count; i++) {
         struct strata_total one = {0};
         char name[TEXT_BYTES];
@@ -241,16 +228,8 @@ static void process_rows(struct page *page, const struct facts *facts, uint64_t 
         if (one.processes == 0) {
             continue;
         }
-        if (!page->style->unfolded && processes > SHOWN_PROCESSES + 1 &&
-            shown == SHOWN_PROCESSES) {
-            page_at(page, HEAP_TABLE_INDENT);
-            page_printf(page, INK_PLAIN, "and %" PRIu64 " more", processes - shown);
-            page_end_line(page);
-            return;
-        }
         (void)snprintf(name, sizeof(name), "pid %" PRId32, facts->processes[i].pid);
         row(page, INK_PLAIN, name, &one.all);
-        shown++;
     }
 }
 
@@ -272,7 +251,7 @@ void strata_text(struct page *page, const struct snapshot *snapshot)
     single = total.processes == 1 ? single : NULL;
     head(page);
     if (single == NULL) {
-        process_rows(page, facts, total.processes);
+        process_rows(page, facts);
     }
     kind_rows(page, &total, single);
     rounding_note(page, &total);

@@ -6,7 +6,7 @@
 #include "present/page.h"
 
 /*
- * Rows by kind of memory, the classes of small blocks when unfolded, the total; then what
+ * Rows by kind of memory, the classes of small blocks, the total; then what
  * rounding costs, peaks, the limit, and what threads hold under their tags. Nothing when no
  * member's figures were read.
  */

@@ -17,7 +17,6 @@
 #include "present/heap_table.h"
 
 enum {
-    SHOWN_HEAPS = 4,
     TEXT_BYTES = 1024,
     PAGE_BYTES = 4096,
 };
@@ -216,23 +215,14 @@ static size_t collect_rows(const struct facts *facts, struct heap_row *rows)
 static void heap_rows(struct page *page, const struct facts *facts, size_t heaps)
 {
     struct heap_row *rows = calloc(heaps, sizeof(*rows));
-    size_t shown = heaps;
 
     if (rows == NULL) {
         page->buffer->failed = true;
         return;
     }
     (void)collect_rows(facts, rows);
-    if (!page->style->unfolded && heaps > SHOWN_HEAPS + 1) {
-        shown = SHOWN_HEAPS;
-    }
-    for (size_t i = 0; i < shown; i++) {
+    for (size_t i = 0; i < heaps; i++) {
         heap_row(page, &rows[i]);
-    }
-    if (shown < heaps) {
-        page_at(page, HEAP_TABLE_INDENT);
-        page_printf(page, INK_PLAIN, "and %zu more", heaps - shown);
-        page_end_line(page);
     }
     division_note(page, rows, heaps);
     free(rows);
