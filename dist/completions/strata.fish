@@ -8,7 +8,7 @@ complete -c strata -n '__fish_use_subcommand' -l fail-on -x -a 'info warn critic
 complete -c strata -n '__fish_use_subcommand' -l root -r -F -d 'read DIR/proc and DIR/sys instead of the host'
 complete -c strata -n '__fish_use_subcommand' -l help -s h -d 'this text'
 complete -c strata -n __fish_use_subcommand -f -a explain -d 'where the memory of one process, pool, unit or container goes'
-complete -c strata -n '__fish_seen_subcommand_from explain' -a "(ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u)"
+complete -c strata -n '__fish_seen_subcommand_from explain' -a "(ps -e -o vsz= -o comm= 2>/dev/null | sed -nE 's/^ *[1-9][0-9]* ([A-Za-z0-9._@+-]+)\$/\\1/p' | sort -u)"
 complete -c strata -n '__fish_seen_subcommand_from explain' -l json -d 'for machines; share/doc/strata/json.md tells all'
 complete -c strata -n '__fish_seen_subcommand_from explain' -l bytes -d 'exact bytes instead of MiB and GiB'
 complete -c strata -n '__fish_seen_subcommand_from explain' -l all -d 'all there is, beyond one screen: parts, evidence'
@@ -24,7 +24,7 @@ complete -c strata -n '__fish_seen_subcommand_from explain' -l no-keep -d 'keep 
 complete -c strata -n '__fish_seen_subcommand_from explain' -l at -x -d 'a moment: 14:05, 2026-11-30T14:05Z, -10m'
 complete -c strata -n '__fish_seen_subcommand_from explain' -l help -s h -d 'this text'
 complete -c strata -n __fish_use_subcommand -f -a capture -d 'store the facts about a target for `explain FILE`'
-complete -c strata -n '__fish_seen_subcommand_from capture' -a "(ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u)"
+complete -c strata -n '__fish_seen_subcommand_from capture' -a "(ps -e -o vsz= -o comm= 2>/dev/null | sed -nE 's/^ *[1-9][0-9]* ([A-Za-z0-9._@+-]+)\$/\\1/p' | sort -u)"
 complete -c strata -n '__fish_seen_subcommand_from capture' -l root -r -F -d 'read DIR/proc and DIR/sys instead of the host'
 complete -c strata -n '__fish_seen_subcommand_from capture' -l defaults-file -r -F -d 'user and password for databases, instead of my.cnf'
 complete -c strata -n '__fish_seen_subcommand_from capture' -l no-ask -d 'ask no server what it counts: no SQL, no status page'
@@ -43,8 +43,8 @@ complete -c strata -n '__fish_seen_subcommand_from bench' -l seconds -x -d 'of e
 complete -c strata -n '__fish_seen_subcommand_from bench' -l runs -x -d '3'
 complete -c strata -n '__fish_seen_subcommand_from bench' -l quiet -x -d 'rest before the last look at memory, 60'
 complete -c strata -n '__fish_seen_subcommand_from bench' -l warm -x -d 'at most, until memory stands still, 15'
-complete -c strata -n '__fish_seen_subcommand_from bench' -l work -x -d 'query (default), hello, large, mix or heavy'
-complete -c strata -n '__fish_seen_subcommand_from bench' -l load -x -d 'wrk, ab or own'
+complete -c strata -n '__fish_seen_subcommand_from bench' -l work -x -a 'query hello large mix heavy' -d 'query (default), hello, large, mix or heavy'
+complete -c strata -n '__fish_seen_subcommand_from bench' -l load -x -a 'own wrk ab' -d 'wrk, ab or own'
 complete -c strata -n '__fish_seen_subcommand_from bench' -l rate -x -d 'open loop: so many requests a second, whatever is answered'
 complete -c strata -n '__fish_seen_subcommand_from bench' -l keep-alive -d 'several requests on a connection (wrk, ab)'
 complete -c strata -n '__fish_seen_subcommand_from bench' -l url -x -d 'what to load: of a command behind --, or with --attach'
@@ -68,8 +68,8 @@ complete -c strata -n '__fish_seen_subcommand_from plan' -l limit -x -d 'memory 
 complete -c strata -n '__fish_seen_subcommand_from plan' -l memory-limit -x -d 'memory_limit of a request, when the heaps do not tell it'
 complete -c strata -n '__fish_seen_subcommand_from plan' -l others -x -d 'what other services there need, not what they use now'
 complete -c strata -n '__fish_seen_subcommand_from plan' -l reserve -x -d 'share of the memory to leave free, 10 when not given'
-complete -c strata -n '__fish_seen_subcommand_from plan' -l case -x -d 'configure for expected, p95 (default) or worst'
-complete -c strata -n '__fish_seen_subcommand_from plan' -l server -x -d 'php-fpm, swoole, roadrunner, gunicorn, nginx, other'
+complete -c strata -n '__fish_seen_subcommand_from plan' -l case -x -a 'expected p95 worst' -d 'configure for expected, p95 (default) or worst'
+complete -c strata -n '__fish_seen_subcommand_from plan' -l server -x -a 'php-fpm swoole roadrunner gunicorn nginx other' -d 'php-fpm, swoole, roadrunner, gunicorn, nginx, other'
 complete -c strata -n '__fish_seen_subcommand_from plan' -l prometheus -x -d 'plan a fleet from what the exporter has recorded'
 complete -c strata -n '__fish_seen_subcommand_from plan' -l days -x -d 'how far back to ask Prometheus, 7'
 complete -c strata -n '__fish_seen_subcommand_from plan' -l pool -x -d 'which of the pools in Prometheus, or recipes in a result'
@@ -84,7 +84,7 @@ complete -c strata -n '__fish_seen_subcommand_from top' -l root -r -F -d 'read D
 complete -c strata -n '__fish_seen_subcommand_from top' -l no-ask -d 'ask no server what it counts: no SQL, no status page'
 complete -c strata -n '__fish_seen_subcommand_from top' -l every -x -d 'how often: 2s, 1m; from 200ms to 1d'
 complete -c strata -n '__fish_seen_subcommand_from top' -l once -d 'look once, print, end'
-complete -c strata -n '__fish_seen_subcommand_from top' -l sort -x -d 'name, pid, or a column by its title'
+complete -c strata -n '__fish_seen_subcommand_from top' -l sort -x -a 'tracked held resident pss charged retained name pid finding' -d 'name, pid, or a column by its title'
 complete -c strata -n '__fish_seen_subcommand_from top' -l filter -x -d 'only names with TEXT in them'
 complete -c strata -n '__fish_seen_subcommand_from top' -l help -s h -d 'this text'
 complete -c strata -n __fish_use_subcommand -f -a export -d 'metrics of this host for Prometheus'
@@ -98,7 +98,7 @@ complete -c strata -n '__fish_seen_subcommand_from export' -l listen -x -d 'ADDR
 complete -c strata -n '__fish_seen_subcommand_from export' -l textfile -r -F -d 'write FILE anew each time instead of serving'
 complete -c strata -n '__fish_seen_subcommand_from export' -l help -s h -d 'this text'
 complete -c strata -n __fish_use_subcommand -f -a record -d 'store facts over time, for `report` and `explain`'
-complete -c strata -n '__fish_seen_subcommand_from record' -a "(ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u)"
+complete -c strata -n '__fish_seen_subcommand_from record' -a "(ps -e -o vsz= -o comm= 2>/dev/null | sed -nE 's/^ *[1-9][0-9]* ([A-Za-z0-9._@+-]+)\$/\\1/p' | sort -u)"
 complete -c strata -n '__fish_seen_subcommand_from record' -l json -d 'for machines; share/doc/strata/json.md tells all'
 complete -c strata -n '__fish_seen_subcommand_from record' -l root -r -F -d 'read DIR/proc and DIR/sys instead of the host'
 complete -c strata -n '__fish_seen_subcommand_from record' -l defaults-file -r -F -d 'user and password for databases, instead of my.cnf'
@@ -120,6 +120,7 @@ complete -c strata -n '__fish_seen_subcommand_from report' -l to -x -d 'its end'
 complete -c strata -n '__fish_seen_subcommand_from report' -l compare -r -F -d 'set beside the recording before a change'
 complete -c strata -n '__fish_seen_subcommand_from report' -l help -s h -d 'this text'
 complete -c strata -n __fish_use_subcommand -f -a run -d 'run a command on strata\'s malloc; layers on exit'
+complete -c strata -n '__fish_seen_subcommand_from run' -f -a '(__fish_complete_subcommand --fcs-skip=2)'
 complete -c strata -n '__fish_seen_subcommand_from run' -l bytes -d 'exact bytes instead of MiB and GiB'
 complete -c strata -n '__fish_seen_subcommand_from run' -l output -s o -r -F -d 'where to write; - is standard output'
 complete -c strata -n '__fish_seen_subcommand_from run' -l check -d 'exit with 125 unless the preload acts'
@@ -133,7 +134,8 @@ complete -c strata -n '__fish_seen_subcommand_from rules' -l color -x -a 'auto a
 complete -c strata -n '__fish_seen_subcommand_from rules' -l width -x -d 'columns, instead of the terminal\'s'
 complete -c strata -n '__fish_seen_subcommand_from rules' -l help -s h -d 'this text'
 complete -c strata -n __fish_use_subcommand -f -a lab -d 'reproduce an experiment beside its published figures'
-complete -c strata -n '__fish_seen_subcommand_from lab' -f -a "(printf '%s\\n' layers steps limit cliff sweep survivors chunks-return php-layers php-steps php-limit php-cliff fpm-staircase arena-churn alloc-test docker-number mysql-churn)"
+complete -c strata -n '__fish_seen_subcommand_from lab; and test (count (commandline -opc)) -lt 3' -f -a "(printf '%s\\n' layers steps limit cliff sweep survivors chunks-return php-layers php-steps php-limit php-cliff fpm-staircase arena-churn alloc-test docker-number mysql-churn)"
+complete -c strata -n '__fish_seen_subcommand_from lab; and test (count (commandline -opc)) -ge 3' -f -a "(strata lab (commandline -opc)[3] '?' 2>&1 | sed -nE 's/^  ([a-z_-]+=).*/\\1/p')"
 complete -c strata -n '__fish_seen_subcommand_from lab' -l check -d 'exit with 1 when a figure differs'
 complete -c strata -n '__fish_seen_subcommand_from lab' -l help -s h -d 'this text'
 complete -c strata -n __fish_use_subcommand -f -a help -d 'this text, or more on one subject'

@@ -14,15 +14,25 @@
 #include "cmd/cmd_help.h"
 #include "cmd/cmd_lab.h"
 #include "cmd/cmd_rules.h"
+#include "cmd/cmd_run.h"
 #include "cmd/options.h"
 #include "findings/finding.h"
+#include "plan/plan.h"
+#include "present/top_text.h"
+#include "trial/load.h"
 #include "trial/recipe.h"
+#include "trial/trial.h"
 
-enum { WORDS_BYTES = 8192 };
+enum { WORDS_BYTES = 8192, VALUES_BYTES = 256 };
 
 static const char names_line[] = "printf '%s\\n'";
+/* Kernel threads have no address space. */
 static const char targets_line[] =
-    "ps -e -o comm= 2>/dev/null | grep -x '[A-Za-z0-9._@+-]*' | sort -u";
+    "ps -e -o vsz= -o comm= 2>/dev/null | "
+    "sed -nE 's/^ *[1-9][0-9]* ([A-Za-z0-9._@+-]+)$/\\1/p' | sort -u";
+
+/* Behind the words that run a lab: `?` is no setting, and so the lab says which there are. */
+static const char settings_line[] = "'?' 2>&1 | sed -nE 's/^  ([a-z_-]+=).*/\\1/p'";
 
 static void add_name(char *line, const char *name)
 {
@@ -112,25 +122,76 @@ static const char *words_line(const struct command *command)
                                                                         : NULL;
 }
 
-/* The values of an option's argument, with a blank between; NULL: free, or a file. */
-static const char *values_of(const struct option_row *row, char *text, size_t bytes)
+static const char *color_at(int index)
 {
-    if (row->argument == NULL) {
-        return NULL;
-    }
-    if (strcmp(row->argument, "WHEN") == 0) {
-        return "auto always never";
-    }
-    if (strcmp(row->argument, "LEVEL") != 0) {
-        return NULL;
-    }
+    static const char *const names[] = {"auto", "always", "never"};
+
+    return index < COLOR_NEVER + 1 ? names[index] : NULL;
+}
+
+static const char *severity_at(int index)
+{
+    return index < SEVERITY_COUNT ? severity_names[index] : NULL;
+}
+
+static const char *sort_at(int index)
+{
+    return index < TOP_SORT_COUNT ? top_sort_name(index) : NULL;
+}
+
+static const char *case_at(int index)
+{
+    return index < PLAN_CASE_COUNT ? plan_case_names[index] : NULL;
+}
+
+static const char *server_at(int index)
+{
+    return index < PLAN_SERVER_COUNT ? plan_server_names[index] : NULL;
+}
+
+static const char *work_at(int index)
+{
+    return trial_works[index].name;
+}
+
+static const char *load_at(int index)
+{
+    return index < LOAD_TOOL_COUNT ? load_tool_names[index] : NULL;
+}
+
+/* Options of which the tables know all values. */
+static const struct value_list {
+    const char *option;
+    const char *(*at)(int index); /* NULL behind the last */
+} value_lists[] = {
+    {"color", color_at},
+    {"fail-on", severity_at},
+    {"sort", sort_at},
+    {"case", case_at},
+    {"server", server_at},
+    {"work", work_at},
+    {"load", load_at},
+};
+
+/* The values of an option's argument, with a blank between; NULL: free, or a file. A value with a
+ * blank in it, as some columns have, is left out: the lists know no quotes. */
+static const char *values_of(const struct option_row *row, char text[VALUES_BYTES])
+{
     *text = '\0';
-    for (int i = 0; i < SEVERITY_COUNT; i++) {
-        size_t used = strlen(text);
-        (void)snprintf(
-            text + used, bytes - used, "%s%s", used > 0 ? " " : "", severity_names[i]);
+    for (size_t i = 0; i < sizeof(value_lists) / sizeof(value_lists[0]); i++) {
+        const struct value_list *list = &value_lists[i];
+        if (strcmp(list->option, row->name) != 0) {
+            continue;
+        }
+        for (int at = 0; list->at(at) != NULL; at++) {
+            if (strchr(list->at(at), ' ') == NULL) {
+                const size_t used = strlen(text);
+                (void)snprintf(text + used, VALUES_BYTES - used, "%s%s",
+                    used > 0 ? " " : "", list->at(at));
+            }
+        }
     }
-    return text;
+    return *text != '\0' ? text : NULL;
 }
 
 static int is_path(const struct option_row *row)
@@ -151,9 +212,28 @@ static void write_command_names(FILE *out)
     }
 }
 
+/* In the case of a command: options with an argument, so that it is not taken for a word. */
+static void write_bash_valued(FILE *out, const struct command *command)
+{
+    fputs("valued='", out);
+    for (const struct option_row *row = option_table; row->name != NULL; row++) {
+        if (command_takes(command, row) && row->argument != NULL) {
+            fprintf(out, "--%s ", row->name);
+            if (option_letter(row) != '\0') {
+                fprintf(out, "-%c ", option_letter(row));
+            }
+        }
+    }
+    fputs("' ", out);
+}
+
 static void write_bash_options(FILE *out, const struct command *command)
 {
-    fprintf(out, "    %s) options='", *command->name != '\0' ? command->name : "''");
+    fprintf(out, "    %s) ", *command->name != '\0' ? command->name : "''");
+    if (command->run == cmd_run || command->run == cmd_lab) {
+        write_bash_valued(out, command);
+    }
+    fputs("options='", out);
     for (const struct option_row *row = option_table; row->name != NULL; row++) {
         if (command_takes(command, row)) {
             fprintf(out, "--%s ", row->name);
@@ -173,15 +253,21 @@ static void write_bash_options(FILE *out, const struct command *command)
 
 static void write_bash_values(FILE *out)
 {
-    char text[128];
+    char text[VALUES_BYTES];
 
     for (const struct option_row *row = option_table; row->name != NULL; row++) {
-        const char *values = values_of(row, text, sizeof(text));
+        const char *values = values_of(row, text);
+        if (values == NULL && !is_path(row)) {
+            continue;
+        }
+        fprintf(out, "    --%s", row->name);
+        if (option_letter(row) != '\0') {
+            fprintf(out, " | -%c", option_letter(row));
+        }
         if (values != NULL) {
-            fprintf(
-                out, "    --%s) options= words='%s' files=no ;;\n", row->name, values);
-        } else if (is_path(row)) {
-            fprintf(out, "    --%s) options= words= ;;\n", row->name);
+            fprintf(out, ") options= words='%s' files=no ;;\n", values);
+        } else {
+            fputs(") options= words= files=yes ;;\n", out);
         }
     }
 }
@@ -194,7 +280,8 @@ void write_bash_completion(FILE *out)
           "_strata() {\n"
           "    local current=${COMP_WORDS[COMP_CWORD]} "
           "previous=${COMP_WORDS[COMP_CWORD-1]}\n"
-          "    local command= options= words= files=yes word i IFS=$' \\t\\n'\n"
+          "    local command= options= words= valued= first= files=yes word i IFS=$' "
+          "\\t\\n'\n"
           "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
           "        [[ ${COMP_WORDS[i]} == -* ]] || { command=${COMP_WORDS[i]}; break; }\n"
           "    done\n"
@@ -203,14 +290,28 @@ void write_bash_completion(FILE *out)
     for (const struct command *command = command_table; command->run != NULL; command++) {
         write_bash_options(out, command);
     }
-    fputs("    esac\n    case $previous in\n", out);
+    fputs("    esac\n"
+          "    for ((i++; i < COMP_CWORD; i++)); do\n"
+          "        [[ ${COMP_WORDS[i]} == -* || \" $valued \" == *\" ${COMP_WORDS[i-1]} "
+          "\"* ]] ||\n"
+          "            { first=${COMP_WORDS[i]}; break; }\n"
+          "    done\n"
+          "    case $command:$first in\n",
+        out);
+    fprintf(out,
+        "    run:) words=$(compgen -c -- \"$current\") ;;\n"
+        "    run:*) options= ;;\n"
+        "    lab:?*) words=$(\"${COMP_WORDS[0]}\" lab \"$first\" %s) ;;\n"
+        "    esac\n    [[ $command:$first == run:?* ]] ||\n    case $previous in\n",
+        settings_line);
     write_bash_values(out);
     fputs("    esac\n"
-          "    [[ $current != -* ]] || words=$options files=no\n"
+          "    [[ $current != -* || -z $options ]] || words=$options files=no\n"
           "    COMPREPLY=()\n"
           "    while read -r word; do\n"
           "        [[ -z $word || $word != \"$current\"* ]] || COMPREPLY+=(\"$word\")\n"
           "    done <<<\"${words// /$'\\n'}\"\n"
+          "    [[ ${COMPREPLY[*]} != *= ]] || compopt -o nospace 2>/dev/null\n"
           "    [[ $files == no ]] ||\n"
           "        mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -- "
           "\"$current\")\n"
@@ -250,10 +351,15 @@ static void write_fish_command(FILE *out, const char *text)
 
 static void write_zsh_option(FILE *out, const struct option_row *row)
 {
-    char text[128];
-    const char *values = values_of(row, text, sizeof(text));
+    char text[VALUES_BYTES];
+    const char *values = values_of(row, text);
 
-    fprintf(out, " \\\n            '--%s[", row->name);
+    if (option_letter(row) != '\0' && row->argument != NULL) {
+        fprintf(out, " \\\n            '(-%c --%s)'{-%c,--%s}'[", option_letter(row),
+            row->name, option_letter(row), row->name);
+    } else {
+        fprintf(out, " \\\n            '--%s[", row->name);
+    }
     write_quoted(out, row->help);
     fputc(']', out);
     if (row->argument != NULL) {
@@ -283,6 +389,13 @@ static void write_zsh_words(FILE *out)
                 takes_files(command) ? "    _files\n" : "");
         }
     }
+    fprintf(out,
+        "_strata_settings_lab() {\n"
+        "    local -a names\n"
+        "    names=(${(f)\"$(strata lab $words[2] %s)\"})\n"
+        "    compadd -S '' -a names\n"
+        "}\n\n",
+        settings_line);
 }
 
 static void write_zsh_command(FILE *out, const struct command *command)
@@ -298,6 +411,14 @@ static void write_zsh_command(FILE *out, const struct command *command)
         fputs(" \\\n            '1:command:(", out);
         write_command_names(out);
         fputs(")'", out);
+    } else if (command->run == cmd_run) {
+        fputs(" \\\n            '(-)1:command:_command_names -e'"
+              " \\\n            '*::argument:_normal'",
+            out);
+    } else if (command->run == cmd_lab) {
+        fputs(" \\\n            '1:lab:_strata_words_lab'"
+              " \\\n            '*:setting:_strata_settings_lab'",
+            out);
     } else if (words_line(command) != NULL) {
         fprintf(out, " \\\n            '*:argument:_strata_words_%s'", command->name);
     } else {
@@ -330,8 +451,8 @@ void write_zsh_completion(FILE *out)
 static void write_fish_option(
     FILE *out, const struct command *command, const struct option_row *row)
 {
-    char text[128];
-    const char *values = values_of(row, text, sizeof(text));
+    char text[VALUES_BYTES];
+    const char *values = values_of(row, text);
 
     fprintf(out, "complete -c strata -n '%s%s' -l %s",
         *command->name != '\0' ? "__fish_seen_subcommand_from " : "__fish_use_subcommand",
@@ -349,6 +470,30 @@ static void write_fish_option(
     fputs("'\n", out);
 }
 
+static void write_fish_words(FILE *out, const struct command *command)
+{
+    static const char first[] = "; and test (count (commandline -opc)) -lt 3";
+
+    if (command->run == cmd_run) {
+        fputs("complete -c strata -n '__fish_seen_subcommand_from run' -f -a "
+              "'(__fish_complete_subcommand --fcs-skip=2)'\n",
+            out);
+    } else if (words_line(command) != NULL) {
+        fprintf(out, "complete -c strata -n '__fish_seen_subcommand_from %s%s'%s -a \"(",
+            command->name, command->run == cmd_lab ? first : "",
+            takes_files(command) ? "" : " -f");
+        write_fish_command(out, words_line(command));
+        fputs(")\"\n", out);
+    }
+    if (command->run == cmd_lab) {
+        fputs("complete -c strata -n '__fish_seen_subcommand_from lab; and test (count "
+              "(commandline -opc)) -ge 3' -f -a \"(strata lab (commandline -opc)[3] ",
+            out);
+        write_fish_command(out, settings_line);
+        fputs(")\"\n", out);
+    }
+}
+
 void write_fish_completion(FILE *out)
 {
     fputs("# fish completion for strata; written by tools/generate-docs\n", out);
@@ -359,13 +504,7 @@ void write_fish_completion(FILE *out)
             write_fish_quoted(out, command->summary);
             fputs("'\n", out);
         }
-        if (words_line(command) != NULL) {
-            fprintf(out,
-                "complete -c strata -n '__fish_seen_subcommand_from %s'%s -a \"(",
-                command->name, takes_files(command) ? "" : " -f");
-            write_fish_command(out, words_line(command));
-            fputs(")\"\n", out);
-        }
+        write_fish_words(out, command);
         for (const struct option_row *row = option_table; row->name != NULL; row++) {
             if (command_takes(command, row)) {
                 write_fish_option(out, command, row);
