@@ -10,6 +10,7 @@
 
 #include "cmd/account.h"
 #include "cmd/kept_look.h"
+#include "cmd/kept_name.h"
 #include "cmd/message.h"
 #include "cmd/options.h"
 #include "cmd/past.h"

@@ -94,6 +94,18 @@ static const struct cgroup_facts *cgroup_of(const struct facts *facts)
                                                              : NULL;
 }
 
+const char *kept_source(const struct facts *before, const struct facts *now)
+{
+    const struct cgroup_facts *then = cgroup_of(before);
+    const struct cgroup_facts *at_last = cgroup_of(now);
+    const char *one = then != NULL ? then->container_id : NULL;
+    const char *other = at_last != NULL ? at_last->container_id : NULL;
+
+    return one != NULL && other != NULL && strcmp(one, other) != 0
+               ? "kept look of another container"
+               : "kept look";
+}
+
 void kept_identity(const struct facts *facts, struct buffer *text)
 {
     const struct cgroup_facts *cgroup = cgroup_of(facts);

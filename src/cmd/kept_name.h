@@ -32,6 +32,12 @@ bool kept_name_of(
 /* The other way round, of any text; false when no look has that name. */
 bool kept_name_parse(const char *text, struct kept_name *name);
 
+/*
+ * A container is made anew with its id, so the one before is known by its place alone: whose
+ * look it was, for people.
+ */
+const char *kept_source(const struct facts *before, const struct facts *now);
+
 /* Both are looks at the same start; the kernel computes starts anew after clock steps. */
 bool kept_name_same_start(const struct kept_name *a, const struct kept_name *b);
 

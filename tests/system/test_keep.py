@@ -28,8 +28,8 @@ class Kept(unittest.TestCase):
         for target in self.targets:
             target.end()
 
-    def target(self):
-        target = tool.PythonTarget(GARBAGE)
+    def target(self, script=GARBAGE):
+        target = tool.PythonTarget(script)
         self.targets.append(target)
         return target
 
@@ -107,6 +107,11 @@ class Kept(unittest.TestCase):
         self.assertIn("notes.txt", self.files())
         self.assertIn("other-12.look", self.files())
 
+    def test_what_would_cost_much_is_not_kept(self):
+        many = "; import mmap; maps=[mmap.mmap(-1, 4096, prot=1 + 2 * (i % 2)) for i in range(3100)]"
+        self.assertIn("too large to be kept", self.explain(self.target(GARBAGE + many)))
+        self.assertEqual(self.files(), [])
+
     def hostile(self, put):
         """The look of an earlier start is replaced by put(path); the next explain does not mind."""
         first = self.target()
@@ -147,8 +152,7 @@ class Kept(unittest.TestCase):
             self.assertEqual(file.read(), "untouched")
 
     def test_a_look_at_another_target_is_not_shown(self):
-        other = tool.PythonTarget(GARBAGE + "; open('/proc/self/comm','w').write('other')")
-        self.targets.append(other)
+        other = self.target(GARBAGE + "; open('/proc/self/comm','w').write('other')")
         self.explain(other)
         with open(self.look(), "rb") as file:
             data = file.read()

@@ -109,6 +109,25 @@ static void names_of_others_are_none_of_ours(void **state)
     assert_true(kept_name_parse("db-0a097423d1925ec3-1790000000-812.look", &name));
 }
 
+static void a_new_container_is_told(void **state)
+{
+    struct facts before;
+    struct facts now;
+
+    (void)state;
+    begin(&before, "db", "/docker/" ID, NULL);
+    begin(&now, "db", "/docker/" ID, NULL);
+    assert_string_equal(kept_source(&before, &now), "kept look");
+    before.cgroups[0].container_id = region_copy_text(&before.region, ID);
+    assert_string_equal(kept_source(&before, &now), "kept look");
+    now.cgroups[0].container_id = region_copy_text(&now.region, ID);
+    assert_string_equal(kept_source(&before, &now), "kept look");
+    now.cgroups[0].container_id = region_copy_text(&now.region, OTHER_ID);
+    assert_string_equal(kept_source(&before, &now), "kept look of another container");
+    builder_release(&before);
+    builder_release(&now);
+}
+
 /* A name with a slash stays in its folder; without a start there is nothing to tell apart. */
 static void names_cannot_leave_the_folder(void **state)
 {
@@ -137,6 +156,7 @@ int main(void)
         cmocka_unit_test(another_program_or_unit_is_another_target),
         cmocka_unit_test(a_start_is_a_pid_and_a_time),
         cmocka_unit_test(names_of_others_are_none_of_ours),
+        cmocka_unit_test(a_new_container_is_told),
         cmocka_unit_test(names_cannot_leave_the_folder),
     };
 
