@@ -19,6 +19,8 @@
 #include "facts/root.h"
 #include "record/capture_file.h"
 
+enum { TOLD_GAPS = 8 };
+
 static bool ends_with(const char *text, const char *end)
 {
     size_t text_bytes = strlen(text);
@@ -193,6 +195,23 @@ bool account_is_partial(const struct facts *facts)
         }
     }
     return false;
+}
+
+void account_tell_gaps(const struct facts *facts)
+{
+    size_t told = 0;
+
+    for (size_t i = 0; i < facts->gap_count && told < TOLD_GAPS; i++) {
+        const struct gap *gap = &facts->gaps[i];
+        if (gap->state != FACT_ABSENT) {
+            complain("missing '%s' (%s): %s", gap->fact, fact_state_names[gap->state],
+                gap->why != NULL ? gap->why : "no reason known");
+            told++;
+        }
+    }
+    if (told == TOLD_GAPS) {
+        complain("there may be more missing: strata explain lists all");
+    }
 }
 
 bool account_lacks_only_frames(const struct facts *facts)

@@ -48,6 +48,9 @@ bool account_is_partial(const struct facts *facts);
  */
 bool account_lacks_only_frames(const struct facts *facts);
 
+/* Says on standard error what is missing and why, of many the first. */
+void account_tell_gaps(const struct facts *facts);
+
 /* A finding is at or above fail_on; never when that is -1. */
 bool account_has_finding(const struct finding_list *list, int fail_on);
 

@@ -11,25 +11,6 @@
 #include "cmd/options.h"
 #include "record/capture_file.h"
 
-enum { TOLD_GAPS = 8 };
-
-static void tell_gaps(const struct facts *facts)
-{
-    size_t told = 0;
-
-    for (size_t i = 0; i < facts->gap_count && told < TOLD_GAPS; i++) {
-        const struct gap *gap = &facts->gaps[i];
-        if (gap->state != FACT_ABSENT) {
-            complain("missing '%s' (%s): %s", gap->fact, fact_state_names[gap->state],
-                gap->why != NULL ? gap->why : "no reason known");
-            told++;
-        }
-    }
-    if (told == TOLD_GAPS) {
-        complain("there may be more missing: strata explain lists all");
-    }
-}
-
 int cmd_capture(const struct options *options)
 {
     struct finding_list none = {.count = 0};
@@ -50,7 +31,7 @@ int cmd_capture(const struct options *options)
         complain("%s", error_text(&error, rc));
         code = EXIT_FAILED;
     } else {
-        tell_gaps(&facts);
+        account_tell_gaps(&facts);
         code = account_exit_code(&facts, &none, -1);
     }
     region_release(&facts.region);

@@ -89,7 +89,7 @@ static int open_recorder(
     struct utsname system = {0};
 
     (void)uname(&system);
-    const struct recorder_options settings = {.every_ms = session->every_ms,
+    const struct recorder_options settings = {.every_ms = session->intervals.every_ms,
         .keep_ms = session->keep_ms,
         .max_bytes = session->max_bytes,
         .host = system.nodename,
@@ -156,8 +156,21 @@ static void tell_text(const struct options *options, const struct recorder_state
         quantity_microseconds(outcome->cpu_us).text, percent);
 }
 
+/* Denied is what no target showed; with some of it missing the recording is partial. */
+static enum exit_code code_of(
+    const struct record_session *session, const struct recorder_state *state)
+{
+    if (session->captured_targets > 0 &&
+        session->denied_targets == session->captured_targets) {
+        return EXIT_DENIED;
+    }
+    return session->limited_targets > 0 || state->ticks_lost > 0 ? EXIT_PARTIAL
+                                                                 : EXIT_FINE;
+}
+
 static enum exit_code tell(const struct options *options,
-    const struct recorder_state *state, const struct record_outcome *outcome)
+    const struct record_session *session, const struct recorder_state *state,
+    const struct record_outcome *outcome)
 {
     struct buffer buffer;
 
@@ -172,7 +185,7 @@ static enum exit_code tell(const struct options *options,
     if (rc != 0 || !outcome->storing) {
         return EXIT_FAILED;
     }
-    return state->ticks_lost > 0 ? EXIT_PARTIAL : EXIT_FINE;
+    return code_of(session, state);
 }
 
 static enum exit_code record(
@@ -199,7 +212,7 @@ static enum exit_code record(
         complain("%s", error_text(&error, rc != 0 ? rc : close_rc));
         outcome.storing = false;
     }
-    return tell(options, &state, &outcome);
+    return tell(options, session, &state, &outcome);
 }
 
 static enum exit_code record_live(
@@ -216,6 +229,7 @@ static enum exit_code record_live(
         return exit_code_of(rc);
     }
     moment_read(&session->root, &session->now);
+    capture_budget_init(&session->budget, session->now.boot_ms);
     enum exit_code code = find_targets(session);
     if (code == EXIT_FINE) {
         code = record(session, options);
@@ -249,7 +263,8 @@ static enum exit_code take_settings(
         uint64_t *place;
     } settings[] = {
         {TEXT_FOR, "--for", duration_parse, &session->for_ms},
-        {TEXT_DEEP_EVERY, "--deep-every", duration_parse, &session->deep_every_ms},
+        {TEXT_DEEP_EVERY, "--deep-every", duration_parse,
+            &session->intervals.deep_every_ms},
         {TEXT_KEEP, "--keep", duration_parse, &session->keep_ms},
         {TEXT_MAX_SIZE, "--max-size", size_parse, &session->max_bytes},
     };
@@ -298,9 +313,9 @@ static void take_targets(const struct options *options, struct record_session *s
 int cmd_record(const struct options *options)
 {
     struct record_session session = {
-        .every_ms = options->every_ms != 0 ? options->every_ms : EVERY_MS,
-        .deep_every_ms = DEEP_EVERY_MS,
-        .deep_forced = options->texts[TEXT_DEEP_EVERY] != NULL,
+        .intervals = {.every_ms = options->every_ms != 0 ? options->every_ms : EVERY_MS,
+            .deep_every_ms = DEEP_EVERY_MS,
+            .forced = options->texts[TEXT_DEEP_EVERY] != NULL},
         .max_bytes = MAX_BYTES};
     enum exit_code code = take_settings(options, &session);
 

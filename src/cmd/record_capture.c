@@ -3,8 +3,7 @@
  *
  * Layers and findings can be had from the capture at any time; they are stored beside it so
  * that they outlive it when captures are thinned out, and so that a report over a day need
- * not read a thousand captures. The time that a capture takes is paid for by a pause, so
- * that captures of a large pool stay a small share of one processor.
+ * not read a thousand captures.
  */
 #include "cmd/record_capture.h"
 
@@ -14,22 +13,22 @@
 #include <time.h>
 
 #include "base/number.h"
+#include "cmd/account.h"
 #include "facts/collect.h"
 #include "findings/finding.h"
 #include "record/recorder_facts.h"
 
 enum {
-    PAUSE_FACTOR = 400, /* at most 0.25 % of one processor */
-    NS_PER_MS = 1000000,
-    MS_PER_SECOND = 1000,
+    NS_PER_US = 1000,
+    US_PER_SECOND = 1000000,
 };
 
-static int64_t cpu_ms(void)
+static int64_t cpu_us(void)
 {
     struct timespec now = {0};
 
     (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (int64_t)now.tv_sec * MS_PER_SECOND + now.tv_nsec / NS_PER_MS;
+    return (int64_t)now.tv_sec * US_PER_SECOND + now.tv_nsec / NS_PER_US;
 }
 
 static void put_layers(const struct record_session *session, uint32_t subject,
@@ -134,12 +133,12 @@ static int put_digest(
         return rc;
     }
     put_layers(session, target->subject, snapshot.layers);
-    put_count(session, target->subject, session->deep_metric, target->deep_reads + 1);
+    put_count(session, target->subject, session->deep_metric, target->captures.reads + 1);
     for (size_t i = 0; i < snapshot.member_count; i++) {
         const uint32_t subject = recorder_process(
             session->recorder, target->subject, snapshot.members[i].facts);
         put_layers(session, subject, snapshot.members[i].layers);
-        put_count(session, subject, session->deep_metric, target->deep_reads + 1);
+        put_count(session, subject, session->deep_metric, target->captures.reads + 1);
     }
     put_requests(session, target, facts);
     rc = put_findings(session, target, &snapshot);
@@ -166,6 +165,25 @@ static int tell_missing(struct record_session *session, struct record_target *ta
     return rc;
 }
 
+/*
+ * Whoever records for a night is to know at once what the night will not tell. What ended or
+ * changed while it was read is another matter: the next capture may have it.
+ */
+static void judge_access(struct record_session *session, const struct facts *facts)
+{
+    bool limited = false;
+
+    for (size_t i = 0; i < facts->gap_count; i++) {
+        limited = limited || facts->gaps[i].state == FACT_DENIED;
+    }
+    session->captured_targets++;
+    if (limited && !account_lacks_only_frames(facts)) {
+        account_tell_gaps(facts);
+        session->limited_targets++;
+        session->denied_targets += account_is_denied(facts) ? 1 : 0;
+    }
+}
+
 static bool is_other_process(
     const struct record_target *target, const struct facts *facts)
 {
@@ -190,6 +208,9 @@ static int read_and_store(
     if (is_other_process(target, &facts)) {
         target->stale = true;
     } else {
+        if (target->captures.reads == 0) {
+            judge_access(session, &facts);
+        }
         rc = recorder_add_capture(session->recorder, target->subject, &facts, error);
         if (rc == 0) {
             rc = tell_missing(session, target, &facts);
@@ -205,14 +226,11 @@ static int read_and_store(
 int record_capture(
     struct record_session *session, struct record_target *target, struct error *error)
 {
-    const int64_t before_ms = cpu_ms();
+    const int64_t before_us = cpu_us();
     int rc = read_and_store(session, target, error);
 
-    target->deep_boot_ms = session->now.boot_ms;
-    target->deep_rss_bytes = target->rss_bytes;
-    target->deep_reads++;
-    session->deep_not_before_ms =
-        session->now.boot_ms + (cpu_ms() - before_ms) * PAUSE_FACTOR;
+    capture_clock_note(&target->captures, &session->budget, target->rss_bytes,
+        session->now.boot_ms, cpu_us() - before_us);
     return rc == 0 ? 0
                    : error_set(error, rc, "cannot record '%s': %s", target->text,
                          strerror(-rc));

@@ -97,6 +97,7 @@ static int read_targets(struct loop *loop, struct error *error)
         struct record_target *target = &session->targets[i];
         rc = record_target_tick(session, target, with_host, error);
         if (rc == 0 && record_target_wants_capture(session, target)) {
+            record_progress_end(loop->progress); /* it may say what is missing */
             rc = record_capture(session, target, error);
         }
         with_host = with_host && target->finished;
@@ -180,6 +181,23 @@ static int tick(struct loop *loop, struct error *error)
     return rc;
 }
 
+/*
+ * How everything is at the end, which is what is asked for most often. Nothing is tried on a full
+ * disk, and of targets that are all gone there is nothing to say.
+ */
+static int last_tick(struct loop *loop, struct error *error)
+{
+    struct record_session *session = loop->session;
+    const int64_t before_ms = session->now.boot_ms;
+
+    moment_read(&session->root, &session->now);
+    if (!loop->storing || all_finished(session) || session->now.boot_ms <= before_ms) {
+        return 0;
+    }
+    session->ending = true;
+    return tick(loop, error);
+}
+
 int record_loop(struct record_session *session, struct record_progress *progress,
     struct record_outcome *outcome, struct error *error)
 {
@@ -189,7 +207,7 @@ int record_loop(struct record_session *session, struct record_progress *progress
         .retained_ms = session->now.boot_ms,
         .first = true,
         .storing = true};
-    const int64_t every_ms = (int64_t)session->every_ms;
+    const int64_t every_ms = (int64_t)session->intervals.every_ms;
     const uint64_t for_ms = session->for_ms;
     sigset_t mask;
     int rc = 0;
@@ -208,6 +226,9 @@ int record_loop(struct record_session *session, struct record_progress *progress
         const int64_t end_ms = progress->start_ms + (int64_t)for_ms;
         wait_until(
             &loop, for_ms != 0 && end_ms < loop.next_ms ? end_ms : loop.next_ms, &mask);
+    }
+    if (rc == 0) {
+        rc = last_tick(&loop, error);
     }
     record_progress_end(progress);
     moment_read(&session->root, &session->now);

@@ -11,6 +11,7 @@
 #include "facts/root.h"
 #include "facts_types/moment.h"
 #include "model/snapshot.h"
+#include "record/capture_clock.h"
 #include "record/recorder.h"
 
 /* One TARGET of the command line. */
@@ -27,10 +28,7 @@ struct record_target {
     uint64_t start_ticks; /* of a target that is a pid; 0: not known yet */
     uint64_t rss_bytes;   /* sum over the members at the last tick */
     size_t members;
-    /* full captures */
-    uint64_t deep_reads;
-    int64_t deep_boot_ms; /* of the last one */
-    uint64_t deep_rss_bytes;
+    struct capture_clock captures;
     bool told_missing; /* what is denied is told once */
 };
 
@@ -39,14 +37,16 @@ struct record_session {
     struct recorder *recorder;
     struct record_target *targets;
     size_t target_count;
-    uint64_t every_ms;
+    struct capture_intervals intervals;
     uint64_t for_ms;    /* 0: without end */
     uint64_t keep_ms;   /* 0: all */
     uint64_t max_bytes; /* 0: no bound */
-    uint64_t deep_every_ms;
-    bool deep_forced; /* the user chose the interval: it has no budget */
-    int64_t
-        deep_not_before_ms; /* boot clock: what the last one cost is paid for by then */
+    struct capture_budget budget;
+    bool ending; /* this tick is the last one */
+    /* by the first capture of each target */
+    size_t captured_targets;
+    size_t denied_targets;  /* hardly anything of them is shown to this user */
+    size_t limited_targets; /* something of them is not */
     size_t layer_metrics[LAYER_COUNT];
     size_t requests_metric;
     size_t deep_metric;

@@ -17,11 +17,6 @@
 enum {
     FIND_MS = 60000, /* the members are looked for at least that often */
     TARGET_MAX_BYTES = 64 << 20,
-    /* A move worth a capture: a tenth of what was resident, and so many bytes. */
-    MOVED_PART = 10,
-    MOVED_LEAST_BYTES = 8 << 20,
-    MOVED_TICKS = 6, /* no more often than this, and than half a minute */
-    MOVED_LEAST_MS = 30000,
 };
 
 static bool is_pid(const struct record_target *target)
@@ -179,32 +174,15 @@ int record_target_tick(struct record_session *session, struct record_target *tar
                          error_text(&why, rc));
 }
 
-/* Resident memory moved by a tenth since the last capture. */
-static bool has_moved(
-    const struct record_session *session, const struct record_target *target)
-{
-    const uint64_t before = target->deep_rss_bytes;
-    const uint64_t now = target->rss_bytes;
-    const uint64_t moved = now > before ? now - before : before - now;
-    const uint64_t least_ms = session->every_ms * MOVED_TICKS;
-    const int64_t since = session->now.boot_ms - target->deep_boot_ms;
-
-    return moved >= MOVED_LEAST_BYTES && moved >= before / MOVED_PART &&
-           since >= MOVED_LEAST_MS && (uint64_t)since >= least_ms;
-}
-
 bool record_target_wants_capture(
     const struct record_session *session, const struct record_target *target)
 {
+    const int64_t now_ms = session->now.boot_ms;
+
     if (!target->present || target->members == 0) {
         return false;
     }
-    if (target->deep_reads == 0) {
-        return true;
-    }
-    if (!session->deep_forced && session->now.boot_ms < session->deep_not_before_ms) {
-        return false;
-    }
-    const int64_t since = session->now.boot_ms - target->deep_boot_ms;
-    return (uint64_t)since >= session->deep_every_ms || has_moved(session, target);
+    return capture_clock_is_due(&target->captures, &session->budget, &session->intervals,
+               target->rss_bytes, now_ms) ||
+           (session->ending && capture_clock_is_due_at_end(&target->captures, now_ms));
 }

@@ -13,7 +13,7 @@
 int record_target_tick(struct record_session *session, struct record_target *target,
     bool with_host, struct error *error);
 
-/* True when its time has come, or its resident memory moved, and the budget allows. */
+/* True when a full capture of it is due now: record/capture_clock.h. */
 bool record_target_wants_capture(
     const struct record_session *session, const struct record_target *target);
 

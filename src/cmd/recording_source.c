@@ -117,16 +117,18 @@ static const struct recording_subject *choose_target(
     return NULL;
 }
 
-static void tell_distance(const struct recording_capture *capture, int64_t at_ms)
+/* text: of what the distance is, such as "the time that was asked for". */
+static void tell_distance(
+    const struct recording_capture *capture, int64_t at_ms, const char *text)
 {
     const int64_t distance = at_ms - capture->at_ms;
     const uint64_t away = (uint64_t)(distance < 0 ? -distance : distance);
 
     if (away >= TOLD_MS) {
-        complain("shown is the capture of %s, %s %s the time that was asked for",
+        complain("shown is the capture of %s, %s %s %s",
             quantity_time(capture->at_ms * NS_PER_MS).text,
             quantity_seconds(away / MS_PER_SECOND).text,
-            distance > 0 ? "before" : "after");
+            distance > 0 ? "before" : "after", text);
     }
 }
 
@@ -171,8 +173,10 @@ static enum exit_code read_capture(
         return EXIT_NO_TARGET;
     }
     code = load_capture(recording, path, target, at_ms, facts, &capture);
-    if (code == EXIT_FINE && options->texts[TEXT_AT] != NULL) {
-        tell_distance(capture, at_ms);
+    if (code == EXIT_FINE) {
+        tell_distance(capture, at_ms,
+            options->texts[TEXT_AT] != NULL ? "the time that was asked for"
+                                            : "the end of the recording");
     }
     return code;
 }

@@ -1,7 +1,7 @@
 # Facts over time: what is recorded, what survives, and what is said about files that are none.
 load helper
 
-# recorded CODE ARGUMENT...: strata record into r.db, a full capture at the first tick only
+# recorded CODE ARGUMENT...: strata record into r.db, full captures at the first and the last tick only
 recorded() {
     local wanted=$1
     shift
@@ -18,10 +18,10 @@ last_tick() {
     python3 -c 'import sqlite3; print(sqlite3.connect("r.db").execute("SELECT max(wall_ms) FROM ticks").fetchone()[0] // 1000)'
 }
 
-@test "ticks, one capture, and what it took" {
+@test "ticks, a capture at the start and at the end, and what it took" {
     start_quiet
     record_ticks r.db 2 "$pid"
-    grep -q "ticks and 1 capture in" told
+    grep -q "ticks and 2 captures in" told
     grep -q "% of one processor" told
     at_least "$(count ticks)" 2
     [ "$(stat -c %a r.db)" = 600 ]
@@ -39,11 +39,66 @@ last_tick() {
     done
     python3 - <<'PYTHON'
 import sqlite3, zlib
-plain, data = sqlite3.connect("r.db").execute("SELECT plain_bytes, data FROM captures").fetchone()
+plain, data = sqlite3.connect("r.db").execute("SELECT plain_bytes, data FROM captures ORDER BY boot_ms DESC").fetchone()
 text = zlib.decompress(data)
 assert len(text) == plain
 assert text == open("facts.strata", "rb").read()
 PYTHON
+}
+
+# grown_captures COUNT: so many captures of r.db have more than 60 MiB resident
+grown_captures() {
+    at_least "$(python3 - <<'PYTHON'
+import json, sqlite3, zlib
+captures = sqlite3.connect("r.db").execute("SELECT data FROM captures").fetchall()
+grown = 0
+for (data,) in captures:
+    process = json.loads(zlib.decompress(data))["processes"][0]
+    grown += process["values"]["vm_rss"] > 60 << 20
+print(grown)
+PYTHON
+)" "$1" 2>/dev/null
+}
+
+# A process of 64 MiB more after the first signal USR1, and of as much less after the second.
+start_breathing() {
+    start python3 -c '
+import mmap, signal
+held = None
+print(flush=True)
+def breathe(*_):
+    global held
+    if held is None:
+        held = mmap.mmap(-1, 64 << 20)
+        held.write(b"x" * (64 << 20))
+    else:
+        held.close()
+        open("shrunk", "w").close()
+signal.signal(signal.SIGUSR1, breathe)
+open("ready", "w").close()
+while True:
+    signal.pause()'
+    wait_for test -e ready
+}
+
+@test "the highest moment of a recording has a capture, and so has its end" {
+    start_breathing
+    local target=$pid
+    "$STRATA" record "$target" -o r.db --every 200ms >told 2>&1 3>&- &
+    local recorder=$!
+    started+=("$recorder")
+    wait_for has_ticks r.db 2
+    kill -USR1 "$target"
+    wait_for grown_captures 1
+    expect 0 "$STRATA" explain r.db --json
+    field stdout '[l["bytes"] for l in d["layers"] if l["id"] == "resident"][0] > 60 << 20' | grep -q True
+    kill -USR1 "$target"
+    wait_for test -e shrunk
+    kill -INT "$recorder"
+    wait "$recorder"
+    expect 0 "$STRATA" explain r.db --json
+    lacks "$errors" "before the end"
+    field stdout '[l["bytes"] for l in d["layers"] if l["id"] == "resident"][0] < 60 << 20' | grep -q True
 }
 
 @test "times of a recording" {
@@ -139,7 +194,7 @@ PYTHON
 @test "a target that is named twice is recorded once" {
     start_quiet
     expect 0 "$STRATA" record "$pid" "$pid" -o r.db --every 200ms --for 500ms
-    [ "$(count captures)" -eq 1 ]
+    [ "$(count captures)" -eq 2 ]
     [ "$(count subjects "kind='target'")" -eq 1 ]
 }
 
@@ -340,7 +395,7 @@ PYTHON
     rm -f r.db
     output=$(python3 "$BATS_TEST_DIRNAME/on_terminal.py" "$STRATA" record "$pid" -o r.db --every 1h --for 2500ms)
     [[ "$output" =~ K[1-9][0-9]*" s  " ]]
-    [ "$(count ticks)" -eq 1 ]
+    [ "$(count ticks)" -eq 2 ] # at the start and at the end
 }
 
 @test "without a terminal one line at the start says who, where and until when" {
