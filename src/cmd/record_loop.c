@@ -60,6 +60,7 @@ struct loop {
     struct record_session *session;
     struct record_progress *progress;
     int64_t next_ms; /* boot clock, as all here */
+    int64_t tick_ms; /* of the last tick */
     int64_t retained_ms;
     int64_t clock_offset_ms; /* wall - boot at the last tick */
     bool first;
@@ -168,6 +169,7 @@ static int tick(struct loop *loop, struct error *error)
 {
     int rc = note_clock(loop);
 
+    loop->tick_ms = loop->session->now.boot_ms;
     if (rc == 0) {
         rc = read_targets(loop, error);
     }
@@ -188,10 +190,10 @@ static int tick(struct loop *loop, struct error *error)
 static int last_tick(struct loop *loop, struct error *error)
 {
     struct record_session *session = loop->session;
-    const int64_t before_ms = session->now.boot_ms;
 
     moment_read(&session->root, &session->now);
-    if (!loop->storing || all_finished(session) || session->now.boot_ms <= before_ms) {
+    if (!loop->storing || all_finished(session) ||
+        session->now.boot_ms <= loop->tick_ms) {
         return 0;
     }
     session->ending = true;

@@ -129,11 +129,12 @@ const struct command command_table[] = {
         0, 0, cmd_export},
     {"record", "TARGET... -o FILE.db",
         "store facts over time, for `report` and `explain`",
-        "Reads the totals of every member at each tick, and now and then, or when the\n"
-        "resident memory moved by a tenth, all that `explain` reads. FILE is a SQLite\n"
-        "database (share/doc/strata/recording.md); when it is there, recording resumes\n"
-        "in it. What was stored survives a kill and a full disk. Ends after --for, with\n"
-        "Ctrl-C, or when every TARGET was a pid and has ended; prints what it took.\n"
+        "Reads the totals of every member at each tick, and all that `explain` reads at\n"
+        "the start, now and then, when the resident memory moved by a tenth (at once at\n"
+        "a new highest moment), and at the end. FILE is a SQLite database\n"
+        "(share/doc/strata/recording.md); when it is there, recording resumes in it.\n"
+        "What was stored survives a kill and a full disk. Ends after --for, with Ctrl-C,\n"
+        "or when every TARGET was a pid and has ended; prints what it took.\n"
         "\n"
         "  sudo strata record pool:www mariadbd -o day.db --every 5s --for 24h\n"
         "  strata report day.db -o day.html\n"

@@ -42,6 +42,16 @@ teardown_file() {
     has "$output" "denied"
 }
 
+@test "a recording of somebody else says what it will not have, and does not end as if it were whole" {
+    mkdir -m 777 "$open_folder/open"
+    expect 3 as_other "$open_folder/strata" record 1 -o "$open_folder/open/r.db" --every 200ms --for 500ms
+    has "$errors" "strata: missing"
+    [ "$(grep -c "missing 'smaps'" stderr)" -le 1 ]
+    start sleep 3600
+    expect 0 "$STRATA" record "$pid" -o own.db --every 200ms --for 500ms
+    lacks "$errors" "missing"
+}
+
 @test "the overview of somebody else is partial" {
     expect 5 as_other "$open_folder/strata"
     has "$output" "denied"
