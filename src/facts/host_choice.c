@@ -4,7 +4,8 @@
  * The overview looks closely at the largest processes only. A pool is one row there, however
  * small each of its workers is, so whoever may belong to a pool of which one member was
  * chosen is chosen as well. In which service an unchosen process runs is not known yet: its
- * name decides, and the closer look tells.
+ * name decides, and the closer look tells. Workers of PHP-FPM are chosen whatever their size:
+ * each may be among the smallest, and their pool the largest of the host.
  */
 #include "facts/host_choice.h"
 
@@ -13,6 +14,9 @@
 #include <string.h>
 
 #define SERVICE_SUFFIX ".service"
+
+/* Only its title tells which pool a worker of it is of. */
+#define FPM_NAME "php-fpm"
 
 struct pid_place {
     int32_t pid;
@@ -124,6 +128,9 @@ static void add_relatives(struct choice *choice)
     for (size_t i = 0; i < facts->process_count; i++) {
         const struct process_facts *process = &facts->processes[i];
         const struct chosen_name *name = find_name(choice, process->name);
+        if (strncmp(process->name, FPM_NAME, strlen(FPM_NAME)) == 0) {
+            choice->chosen[i] = true;
+        }
         if (name == NULL) {
             continue;
         }

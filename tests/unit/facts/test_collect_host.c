@@ -17,7 +17,8 @@
 /*
  * A host of the test's own: SOLOS large programs of different names, WEBS workers in one
  * service of which one is large, a hand-started pool of a master and FORKS workers, of which
- * one is large, and LONERS small ones that share only their name with a large one.
+ * one is large, LONERS small ones that share only their name with a large one, and a pool of
+ * PHP-FPM, all small.
  */
 enum {
     SOLOS = 40,
@@ -27,6 +28,8 @@ enum {
     FIRST_WEB = 1000,
     FIRST_FORK = 2000,
     FIRST_LONER = 3000,
+    FPMS = 22,
+    FIRST_FPM = 3500,
     LARGE_PAGES = 10000,
     SMALL_PAGES = 100,
     PATH_BYTES = 128,
@@ -96,6 +99,13 @@ static int make_host(void **state)
     for (int i = 0; i < LONERS; i++) {
         add_process(&host, FIRST_LONER + i, 2, "loner", SMALL_PAGES, "/init.scope");
     }
+    for (int i = 0; i < FPMS; i++) {
+        add_process(&host, FIRST_FPM + i, i == 0 ? 1 : FIRST_FPM, "php-fpm8.2",
+            SMALL_PAGES, "/init.scope");
+        write_file(&host, FIRST_FPM + i, "cmdline",
+            i == 0 ? "php-fpm: master process (/etc/php-fpm.conf)"
+                   : "php-fpm: pool shop");
+    }
     *state = &host;
     return 0;
 }
@@ -103,7 +113,7 @@ static int make_host(void **state)
 static void remove_process(const struct host *host, int pid)
 {
     static const char *const files[] = {
-        "/stat", "/status", "/cgroup", "/smaps_rollup", ""};
+        "/stat", "/status", "/cgroup", "/smaps_rollup", "/cmdline", ""};
     char name[PATH_BYTES];
 
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
@@ -116,7 +126,7 @@ static int drop_host(void **state)
 {
     struct host *host = *state;
 
-    for (int pid = 1; pid < FIRST_LONER + LONERS; pid++) {
+    for (int pid = 1; pid < FIRST_FPM + FPMS; pid++) {
         remove_process(host, pid);
     }
     (void)unlinkat(host->fd, "proc", AT_REMOVEDIR);
@@ -150,7 +160,7 @@ static void all_are_there_with_their_resident_set(void **state)
     struct facts facts;
 
     read_host(*state, &facts);
-    assert_int_equal(facts.process_count, SOLOS + WEBS + FORKS + 1 + LONERS);
+    assert_int_equal(facts.process_count, SOLOS + WEBS + FORKS + 1 + LONERS + FPMS);
     for (size_t i = 0; i < facts.process_count; i++) {
         const struct process_facts *process = &facts.processes[i];
         assert_int_equal(process->values[PROCESS_FACT_VM_RSS].state, FACT_OK);
@@ -175,7 +185,7 @@ static void pools_with_a_large_member_are_known_as_a_whole(void **state)
         if (strcmp(process->name, "web") == 0 || strcmp(process->name, "fork") == 0) {
             assert_true(is_known_closely(process));
         }
-        if (process->pid >= FIRST_LONER) {
+        if (process->pid >= FIRST_LONER && process->pid < FIRST_FPM) {
             assert_false(is_known_closely(process));
             assert_int_equal(process->values[PROCESS_FACT_RSS_ANON].state, FACT_ABSENT);
         }
@@ -184,6 +194,26 @@ static void pools_with_a_large_member_are_known_as_a_whole(void **state)
     /* The loners, and the smallest of the large ones. */
     assert_true(far >= LONERS);
     assert_true(far < LONERS + SOLOS);
+    region_release(&facts.region);
+}
+
+/* Each worker is one of the smallest of the host, and together they are a row of a name. */
+static void a_pool_of_small_workers_is_known_by_its_title(void **state)
+{
+    struct facts facts;
+    size_t workers = 0;
+
+    read_host(*state, &facts);
+    for (size_t i = 0; i < facts.process_count; i++) {
+        const struct process_facts *process = &facts.processes[i];
+        if (process->pid > FIRST_FPM) {
+            assert_non_null(process->title);
+            assert_string_equal(process->title, "php-fpm: pool shop");
+            assert_true(is_known_closely(process));
+            workers++;
+        }
+    }
+    assert_int_equal(workers, FPMS - 1);
     region_release(&facts.region);
 }
 
@@ -235,7 +265,7 @@ static void all_are_known_closely_when_asked_for(void **state)
     struct facts facts;
 
     read_host_as(*state, COLLECT_OVERVIEW | COLLECT_CLOSELY, &facts);
-    assert_int_equal(facts.process_count, SOLOS + WEBS + FORKS + 1 + LONERS);
+    assert_int_equal(facts.process_count, SOLOS + WEBS + FORKS + 1 + LONERS + FPMS);
     for (size_t i = 0; i < facts.process_count; i++) {
         assert_true(is_known_closely(&facts.processes[i]));
     }
@@ -247,6 +277,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_are_there_with_their_resident_set),
         cmocka_unit_test(pools_with_a_large_member_are_known_as_a_whole),
+        cmocka_unit_test(a_pool_of_small_workers_is_known_by_its_title),
         cmocka_unit_test(what_was_not_looked_at_is_said_once),
         cmocka_unit_test(pss_is_of_the_largest_and_the_others_are_counted),
         cmocka_unit_test(all_are_known_closely_when_asked_for),
