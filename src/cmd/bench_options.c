@@ -158,6 +158,8 @@ static int take_work(const struct options *options, struct bench_request *reques
         complain("--attach needs --url: what to load");
         return EXIT_USAGE;
     }
+    request->setup.url = request->trial.url;
+    request->setup.attached = request->trial.attach;
     if (options->texts[TEXT_EXPECT] != NULL) {
         request->trial.expected.prefix = options->texts[TEXT_EXPECT];
     }

@@ -9,7 +9,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "model/snapshot.h"
+#include "plan/plan_processors.h"
 
 enum { REGION_BYTES = 64 << 20 };
 
@@ -97,6 +99,8 @@ void bench_plan_input(const struct result_plan *kept, const char *name,
         .shared_bytes = kept->shared_bytes,
         .retained_bytes = kept->retained_bytes,
         .concurrency = kept->concurrency,
+        .processors = (double)number_smaller(kept->processors, PLAN_PROCESSORS_MOST),
+        .processors_source = "of the machine of the bench",
         .heap = {.known = kept->heap_known,
             .peak_real_bytes = kept->peak_real_bytes,
             .peak_used_bytes = kept->peak_used_bytes,
@@ -107,6 +111,7 @@ void bench_plan_input(const struct result_plan *kept, const char *name,
                                                            : kept->memory_limit_bytes;
     if (limit != 0) {
         input->heap.limit_bytes = (struct fact){.value = limit, .state = FACT_OK};
+        input->heap.limit_wished = wishes->memory_limit_bytes != 0;
     }
     plan_add_fixed(
         input, "master", "processes beside the workers, private", kept->master_bytes);

@@ -131,6 +131,21 @@ static enum exit_code show(const struct options *options,
     return rc == 0 ? EXIT_FINE : EXIT_FAILED;
 }
 
+/* A database has no workers to count, whatever one process of it takes. */
+static bool is_single(const struct plan_request *request, const struct account *account)
+{
+    const struct process_facts *single = pool_plan_single(&account->snapshot);
+
+    if (single == NULL || request->server >= 0) {
+        return false;
+    }
+    complain("cannot plan '%s': it is the single process %d and no pool of workers; "
+             "strata explain tells where its memory is, --server says what it is a "
+             "worker of",
+        account->facts.target_name, single->pid);
+    return true;
+}
+
 static enum exit_code plan_account(const struct options *options,
     const struct plan_request *request, const struct account *account)
 {
@@ -139,6 +154,9 @@ static enum exit_code plan_account(const struct options *options,
     struct error error;
     enum exit_code code;
 
+    if (is_single(request, account)) {
+        return EXIT_NO_TARGET;
+    }
     error_reset(&error);
     region_init(&region, REGION_BYTES);
     int rc = pool_plan_input(&region, &account->snapshot, &request->wishes, &input);

@@ -116,6 +116,7 @@ static void put_limit(struct json_writer *json, const struct plan *plan)
     }
     json_object_begin(json);
     put_unsigned(json, "advised", plan->limit.advised_bytes);
+    put_unsigned(json, "to_set", plan->limit.set_bytes);
     put_unsigned(json, "cliff", plan->limit.cliff_bytes);
     put_unsigned(json, "without_cliff", plan->limit.without_cliff_bytes);
     put_unsigned(json, "worst_workers", plan->limit.worst_workers);

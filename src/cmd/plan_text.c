@@ -60,6 +60,19 @@ static void put_budget(
     put_line(page, "", plan->budget_bytes, "for workers");
 }
 
+static void put_worst(struct page *page, const struct plan *plan)
+{
+    const uint64_t limit = plan->limit.set_bytes;
+    struct quantity size;
+    char text[LINE_BYTES];
+
+    (void)snprintf(text, sizeof(text),
+        "at a memory_limit of %s, beside what it holds outside the heap",
+        amount(page, limit, &size));
+    put_line(page, "", plan->worst_each_bytes,
+        limit != 0 ? text : "taken as the worst: the largest seen, as no limit is known");
+}
+
 static void put_worker(
     struct page *page, const struct plan_input *input, const struct plan *plan)
 {
@@ -76,10 +89,7 @@ static void put_worker(
     put_line(page, "", each->median_bytes, "median");
     put_line(page, "", each->p95_bytes, "95th percentile");
     put_line(page, "", each->most_bytes, "largest");
-    put_line(page, "", plan->worst_each_bytes,
-        plan->worst_by_limit
-            ? "at its memory_limit, beside what it holds outside the heap"
-            : "taken as the worst: the largest seen, as no limit is known");
+    put_worst(page, plan);
     if (input->concurrency > 0) {
         page_at(page, page_text_column(page));
         page_printf(page, INK_DIM,
@@ -90,8 +100,7 @@ static void put_worker(
     if (input->heap.hard_limit_bytes.state == FACT_OK) {
         page_at(page, TEXT_INDENT);
         page_printf(page, INK_DIM,
-            "this PHP grants a single request past memory_limit up to %s and then kills "
-            "it",
+            "a request past memory_limit ends with an error, beyond %s its worker ends",
             amount(page, input->heap.hard_limit_bytes.value, &size));
         page_end_line(page);
     }
@@ -178,6 +187,27 @@ static void put_processors(struct page *page, const struct plan_input *input,
     page_paragraph(page, set < fit ? INK_WARN : INK_DIM, text, TEXT_INDENT);
 }
 
+/* What is set is what the workers were counted with; another limit is another plan. */
+static void put_other_limit(
+    struct page *page, const struct plan_input *input, const struct plan *plan)
+{
+    const struct plan_limit *limit = &plan->limit;
+    char text[LINE_BYTES];
+
+    if (limit->advised_bytes == plan->limit.set_bytes) {
+        return;
+    }
+    (void)snprintf(text, sizeof(text),
+        "with --memory-limit %" PRIu64 "M the worst case holds %s%s",
+        limit->advised_bytes >> 20, quantity_count(limit->worst_workers, "worker").text,
+        input->samples_are_peaks
+            ? "; but only the workers that live now were seen, and a larger request "
+              "would end: plan that from a recording of the load"
+            : "");
+    page_at(page, TEXT_INDENT);
+    page_paragraph(page, INK_DIM, text, TEXT_INDENT);
+}
+
 static void put_limit(
     struct page *page, const struct plan_input *input, const struct plan *plan)
 {
@@ -200,11 +230,8 @@ static void put_limit(
         put_line(page, "", heap->limit_bytes.value, "set now");
     }
     put_line(page, "", limit->advised_bytes,
-        "follows: the peak, a quarter more, whole chunks of 2 MiB");
-    page_at(page, TEXT_INDENT);
-    page_printf(page, INK_DIM, "with it the worst case holds %s",
-        quantity_count(limit->worst_workers, "worker").text);
-    page_end_line(page);
+        "would do: the peak, a quarter more, whole chunks of 2 MiB");
+    put_other_limit(page, input, plan);
     if (limit->cliff_bytes > 0) {
         page_at(page, TEXT_INDENT);
         page_printf(page, INK_DIM,

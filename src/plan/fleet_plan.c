@@ -110,6 +110,7 @@ int fleet_plan_input(struct region *region, const struct fleet *fleet,
     if (wishes->memory_limit_bytes != 0) {
         input->heap.limit_bytes =
             (struct fact){.value = wishes->memory_limit_bytes, .state = FACT_OK};
+        input->heap.limit_wished = true;
     }
     plan_add_fixed(input, "shared", "shared by the workers, once (95th percentile)",
         shared.p95_bytes);

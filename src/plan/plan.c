@@ -5,8 +5,8 @@
  * stacks for it; what it shares with the others is paid once and stands in fixed. Three
  * cases: every worker at its mean; the 95th percentile of what all take at one moment; every
  * worker at memory_limit beside what it holds outside the request heap. The first is
- * what a bill looks like, the second what to run with, the third what cannot be exceeded
- * by requests alone.
+ * what a bill looks like, the second what to run with, the third what requests that keep
+ * to memory_limit cannot exceed.
  *
  * memory_limit is compared with real, which moves in chunks of 2 MiB (zend_alloc.c,
  * zend_mm_alloc_pages()); two runs of more than 255 of a chunk's 511 pages do not share one,
@@ -127,6 +127,22 @@ uint64_t plan_limit_for(uint64_t peak_bytes)
     return (with + chunk - 1) / chunk * chunk;
 }
 
+/* As it is or is wished for; or what is advised, when requests were seen too near to that. */
+static uint64_t limit_to_set(
+    const struct plan_input *input, const struct plan_limit *limit)
+{
+    const struct plan_heap *heap = &input->heap;
+    const uint64_t now =
+        heap->limit_bytes.state == FACT_OK || heap->limit_bytes.state == FACT_STALE
+            ? heap->limit_bytes.value
+            : 0;
+
+    if (!limit->known || (now != 0 && heap->limit_wished)) {
+        return now;
+    }
+    return now > limit->advised_bytes ? now : limit->advised_bytes;
+}
+
 static uint64_t worst_each(
     const struct plan_input *input, const struct plan *plan, uint64_t limit)
 {
@@ -137,16 +153,25 @@ static uint64_t worst_each(
     return held > plan->each.most_bytes ? held : plan->each.most_bytes;
 }
 
+static void decide_limit(const struct plan_input *input, struct plan_limit *limit)
+{
+    const struct plan_heap *heap = &input->heap;
+
+    limit->known = heap->known && heap->peak_real_bytes != 0 && !input->idle;
+    if (limit->known) {
+        limit->advised_bytes = plan_limit_for(heap->peak_real_bytes);
+    }
+    limit->set_bytes = limit_to_set(input, limit);
+}
+
 static void fill_limit(const struct plan_input *input, struct plan *plan)
 {
     const struct plan_heap *heap = &input->heap;
     struct plan_limit *limit = &plan->limit;
 
-    if (!heap->known || heap->peak_real_bytes == 0 || input->idle) {
+    if (!limit->known) {
         return;
     }
-    limit->known = true;
-    limit->advised_bytes = plan_limit_for(heap->peak_real_bytes);
     limit->cliff_bytes = number_smaller(
         multiply(heap->half_chunks, HALF_CHUNK_BYTES), heap->peak_real_bytes / 2);
     limit->without_cliff_bytes =
@@ -206,8 +231,6 @@ static void shift(struct distribution *each, uint64_t bytes)
 
 void plan_make(struct plan_input *input, enum plan_case_id planned, struct plan *plan)
 {
-    const struct fact *limit = &input->heap.limit_bytes;
-
     *plan = (struct plan){0};
     for (size_t i = 0; i < input->fixed_count; i++) {
         plan->fixed_bytes = number_add(plan->fixed_bytes, input->fixed[i].bytes);
@@ -215,9 +238,11 @@ void plan_make(struct plan_input *input, enum plan_case_id planned, struct plan 
     plan->budget_bytes = number_subtract(input->limit_bytes, plan->fixed_bytes);
     plan->each = distribution_of(input->private_bytes, input->private_count);
     shift(&plan->each, input->kernel_bytes);
-    plan->worst_by_limit = limit->state == FACT_OK || limit->state == FACT_STALE;
-    plan->worst_each_bytes = plan->worst_by_limit ? worst_each(input, plan, limit->value)
-                                                  : plan->each.most_bytes;
+    decide_limit(input, &plan->limit);
+    plan->worst_by_limit = plan->limit.set_bytes != 0;
+    plan->worst_each_bytes = plan->worst_by_limit
+                                 ? worst_each(input, plan, plan->limit.set_bytes)
+                                 : plan->each.most_bytes;
     for (int id = 0; id < PLAN_CASE_COUNT; id++) {
         fill_case(input, (enum plan_case_id)id, plan);
     }

@@ -57,6 +57,7 @@ struct plan_heap {
     uint64_t peak_used_bytes; /* of the same worker */
     uint64_t half_chunks;     /* of it: chunks with one run over half, the 1 MB cliff */
     struct fact limit_bytes;  /* memory_limit; absent: -1 or not PHP */
+    bool limit_wished;        /* it is what the user wants, not what is set */
     struct fact hard_limit_bytes; /* builds that grant past the limit up to here */
 };
 
@@ -113,6 +114,7 @@ struct plan_case {
 /* memory_limit by the peak of real, and what the cliff does to it. */
 struct plan_limit {
     bool known;
+    uint64_t set_bytes;     /* counted with, and set by the configuration; 0: none */
     uint64_t advised_bytes; /* whole chunks */
     uint64_t cliff_bytes;   /* of the peak: halves of chunks nothing else fits into */
     uint64_t without_cliff_bytes; /* advised when the large blocks shrink to 1,044,448 */
@@ -124,7 +126,7 @@ struct plan {
     uint64_t fixed_bytes;
     uint64_t budget_bytes; /* limit - fixed; 0 when fixed is larger */
     uint64_t worst_each_bytes;
-    bool worst_by_limit; /* else by the largest peak seen: no limit is known */
+    bool worst_by_limit; /* limit.set_bytes; else by the largest peak seen */
     struct plan_case cases[PLAN_CASE_COUNT];
     struct plan_limit limit;
     uint64_t max_requests; /* 0: no recycling needed */

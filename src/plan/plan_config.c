@@ -30,19 +30,14 @@ static uint64_t at_least_one(uint64_t count)
     return count == 0 ? 1 : count;
 }
 
-static uint64_t memory_limit_mib(const struct plan_input *input, const struct plan *plan)
+static uint64_t memory_limit_mib(const struct plan *plan)
 {
-    const struct fact *limit = &input->heap.limit_bytes;
-
-    if (plan->limit.known) {
-        return plan->limit.advised_bytes / MIB;
-    }
-    return limit->state == FACT_OK || limit->state == FACT_STALE ? limit->value / MIB : 0;
+    return plan->limit.set_bytes / MIB;
 }
 
 uint64_t plan_worker_memory_mib(const struct plan_input *input, const struct plan *plan)
 {
-    const uint64_t limit = memory_limit_mib(input, plan) * MIB;
+    const uint64_t limit = memory_limit_mib(plan) * MIB;
     uint64_t most = number_add(input->base_bytes, limit);
 
     if (limit == 0) {
@@ -55,7 +50,7 @@ uint64_t plan_worker_memory_mib(const struct plan_input *input, const struct pla
 static void put_memory_limit(
     const struct plan_input *input, const struct plan *plan, struct buffer *buffer)
 {
-    const uint64_t limit = memory_limit_mib(input, plan);
+    const uint64_t limit = memory_limit_mib(plan);
 
     if (limit == 0) {
         return;
@@ -93,7 +88,7 @@ static void put_fpm(const struct plan_input *input, const struct plan *plan,
 static void put_roadrunner(const struct plan_input *input, const struct plan *plan,
     uint64_t workers, struct buffer *buffer)
 {
-    const uint64_t limit = memory_limit_mib(input, plan);
+    const uint64_t limit = memory_limit_mib(plan);
 
     buffer_printf(buffer,
         "# .rr.yaml\nhttp:\n  pool:\n    num_workers: %" PRIu64 "\n    max_jobs: %" PRIu64
@@ -105,10 +100,9 @@ static void put_roadrunner(const struct plan_input *input, const struct plan *pl
     }
 }
 
-static void put_swoole(const struct plan_input *input, const struct plan *plan,
-    uint64_t workers, struct buffer *buffer)
+static void put_swoole(const struct plan *plan, uint64_t workers, struct buffer *buffer)
 {
-    const uint64_t limit = memory_limit_mib(input, plan);
+    const uint64_t limit = memory_limit_mib(plan);
 
     buffer_printf(buffer,
         "$server->set([\n    'worker_num' => %" PRIu64 ",\n    'max_request' => %" PRIu64
@@ -151,7 +145,7 @@ static void put_server(const struct plan_input *input, const struct plan *plan,
     } else if (input->server == PLAN_ROADRUNNER) {
         put_roadrunner(input, plan, workers, buffer);
     } else if (input->server == PLAN_SWOOLE) {
-        put_swoole(input, plan, workers, buffer);
+        put_swoole(plan, workers, buffer);
     } else if (input->server == PLAN_GUNICORN) {
         put_gunicorn(plan, workers, buffer);
     } else if (input->server == PLAN_NGINX) {

@@ -5,7 +5,10 @@
 #include "plan/plan.h"
 
 /* With so many for each processor, all are of use only when each computes for 3 % of its time. */
-enum { PLAN_WORKERS_PER_PROCESSOR = 32 };
+enum {
+    PLAN_WORKERS_PER_PROCESSOR = 32,
+    PLAN_PROCESSORS_MOST = 1 << 16, /* NR_CPUS is at most 8192; a file may say anything */
+};
 
 /*
  * Workers to configure: as many as fit, but not more than processors can have work for, and not

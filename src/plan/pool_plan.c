@@ -19,11 +19,11 @@
 #include "base/quantity.h"
 #include "model/known.h"
 #include "model/workers.h"
+#include "plan/plan_processors.h"
 
 enum {
     IDLE_USED_BYTES = 64 << 10,    /* less than any page of PHP asks for */
     KERNEL_STACK_BYTES = 16 << 10, /* THREAD_SIZE of x86-64 and arm64 with 4 KiB pages */
-    PROCESSORS_MAX = 1 << 16, /* NR_CPUS is at most 8192; a capture may say anything */
     QUOTA_SECOND_US = 1000000,
 };
 
@@ -328,6 +328,13 @@ static enum plan_server server_of(const struct snapshot *snapshot)
     return PLAN_OTHER;
 }
 
+const struct process_facts *pool_plan_single(const struct snapshot *snapshot)
+{
+    return snapshot->member_count == 1 && server_of(snapshot) == PLAN_OTHER
+               ? snapshot->members[0].facts
+               : NULL;
+}
+
 static void set_averages(const struct worker_sums *sums, struct plan_input *input)
 {
     input->private_count = sums->known;
@@ -372,7 +379,7 @@ static void set_fixed(const struct snapshot *snapshot, const struct plan_wishes 
 static void bound_processors(
     struct plan_input *input, double processors, const char *source)
 {
-    if (processors > 0 && processors <= PROCESSORS_MAX &&
+    if (processors > 0 && processors <= PLAN_PROCESSORS_MOST &&
         (input->processors <= 0 || processors < input->processors)) {
         input->processors = processors;
         input->processors_source = source;
@@ -445,6 +452,7 @@ int pool_plan_input(struct region *region, const struct snapshot *snapshot,
     if (wishes->memory_limit_bytes != 0) {
         input->heap.limit_bytes =
             (struct fact){.value = wishes->memory_limit_bytes, .state = FACT_OK};
+        input->heap.limit_wished = true;
     }
     set_processors(snapshot, &workers, input);
     set_limit(snapshot, wishes, input);

@@ -25,6 +25,12 @@ enum { PLAN_RESERVE_PERCENT = 10 };
 int pool_plan_input(struct region *region, const struct snapshot *snapshot,
     const struct plan_wishes *wishes, struct plan_input *input);
 
+/*
+ * A single process of no server that has pools: whatever it is made of, "how many of it fit" is
+ * not the question. NULL when there is a pool, else that process. Pure.
+ */
+const struct process_facts *pool_plan_single(const struct snapshot *snapshot);
+
 /* Appends the reserve, a share of input->limit_bytes, to the fixed part. */
 void plan_add_reserve(struct plan_input *input, unsigned percent);
 

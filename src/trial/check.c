@@ -128,7 +128,13 @@ void check_run(const struct check_input *input, struct check_reasons *reasons)
     if (input->service_lost != NULL) {
         add(reasons, "the '%s' ended during the run", input->service_lost);
     }
-    if (input->workers_lost > 0) {
+    if (input->workers_lost > 0 && input->recycled_after > 0) {
+        add(reasons,
+            "%s ended during the run, as pm.max_requests = %llu wants it: set it to 0 "
+            "for the bench",
+            quantity_count(input->workers_lost, "worker").text,
+            (unsigned long long)input->recycled_after);
+    } else if (input->workers_lost > 0) {
         add(reasons, "%s ended during the run",
             quantity_count(input->workers_lost, "worker").text);
     }

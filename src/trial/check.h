@@ -20,6 +20,7 @@ struct check_input {
     double service_seconds;   /* least time that a request holds a worker; 0: unknown */
     double wanted_rate;       /* open loop; 0: closed */
     unsigned workers_lost;    /* pids of the pool that ended during the run */
+    uint64_t recycled_after;  /* requests until FPM ends a worker itself; 0: never */
     const char *service_lost; /* role of a service that ended, or NULL */
 };
 

@@ -27,6 +27,8 @@ struct result_setup {
     unsigned quiet_seconds;
     double rate; /* open loop; 0: closed */
     const char *work;
+    const char *url;      /* that was given, and work is not asked for; NULL: none */
+    const char *attached; /* a pool that ran already, with workers of its own; or NULL */
     enum load_tool tool;
     bool keep_alive;
     uint64_t memory_limit_bytes; /* of the box; 0: none */
@@ -70,6 +72,7 @@ struct result_plan {
     uint64_t peak_used_bytes;
     uint64_t half_chunks;
     uint64_t memory_limit_bytes; /* 0: none */
+    uint64_t processors; /* of the machine of the bench; 0: a result that does not say */
     bool growth_known;
     uint64_t growth_bytes_per_request;
 };

@@ -198,11 +198,19 @@ void result_json(const struct result *result, struct buffer *buffer)
     put_string(&json, "kind", "strata-bench");
     json_key(&json, "setup");
     json_object_begin(&json);
-    put_unsigned(&json, "workers", setup->workers);
+    if (setup->attached != NULL) {
+        put_string(&json, "attached", setup->attached);
+    } else {
+        put_unsigned(&json, "workers", setup->workers);
+    }
     put_unsigned(&json, "connections", setup->connections);
     put_unsigned(&json, "seconds", setup->seconds);
     put_unsigned(&json, "quiet_seconds", setup->quiet_seconds);
-    put_string(&json, "work", setup->work);
+    if (setup->url != NULL) {
+        put_string(&json, "url", setup->url);
+    } else {
+        put_string(&json, "work", setup->work);
+    }
     put_string(&json, "load", load_tool_names[setup->tool]);
     put_thousandths(&json, "wanted_rate_thousandths", setup->rate);
     put_unsigned(&json, "memory_limit", setup->memory_limit_bytes);

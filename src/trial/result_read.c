@@ -92,6 +92,17 @@ static int take_plan(struct region *region, const json_t *object,
     return rc;
 }
 
+static int take_setup(const json_t *object, struct result_plan *plan, struct error *error)
+{
+    struct reader reader = {.object = object};
+
+    plan->processors = take(&reader, "processors", false);
+    return reader.wrong == NULL
+               ? 0
+               : error_set(error, -EINVAL,
+                     "cannot plan from this result: 'processors' is no number");
+}
+
 /* The recipe of a row that a plan can be made from; NULL: it is not. */
 static const char *planned_recipe(const json_t *row)
 {
@@ -142,8 +153,10 @@ static int find_row(struct region *region, const json_t *document, const char *r
             recipe != NULL ? "'" : "");
     }
     *name = region_copy_text(region, planned_recipe(found));
-    return *name == NULL ? -ENOMEM
-                         : take_plan(region, json_object_get(found, "plan"), plan, error);
+    int rc = *name == NULL
+                 ? -ENOMEM
+                 : take_plan(region, json_object_get(found, "plan"), plan, error);
+    return rc == 0 ? take_setup(json_object_get(document, "setup"), plan, error) : rc;
 }
 
 int result_read_plan(struct region *region, const char *path, const char *recipe,

@@ -110,9 +110,15 @@ static void put_setup(const struct result *result, struct buffer *buffer)
 {
     const struct result_setup *setup = &result->setup;
 
-    buffer_printf(buffer, "%s, %s, work '%s', %s of %u s%s, %s; load by %s, ",
-        quantity_count(setup->workers, "worker").text,
-        quantity_count(setup->connections, "connection").text, setup->work,
+    if (setup->attached != NULL) {
+        buffer_printf(buffer, "%s as it ran", setup->attached);
+    } else {
+        buffer_append_text(buffer, quantity_count(setup->workers, "worker").text);
+    }
+    buffer_printf(buffer, ", %s, %s '%s', %s of %u s%s, %s; load by %s, ",
+        quantity_count(setup->connections, "connection").text,
+        setup->url != NULL ? "URL" : "work",
+        setup->url != NULL ? setup->url : setup->work,
         quantity_count(setup->runs, "run").text, setup->seconds,
         setup->runs > 1 ? ", medians (least-most)" : "",
         quantity_count(setup->processors, "processor").text,

@@ -14,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "facts/collect.h"
+#include "model/known.h"
 #include "trial/folder.h"
 #include "trial/trial_look.h"
 #include "trial/trial_start.h"
@@ -185,6 +187,27 @@ static double private_mean(const struct memory_series *series, size_t first)
     return series->count > from ? sum / (double)(series->count - from) : 0;
 }
 
+/* pm.max_requests of an FPM pool; 0: none, or it is none. */
+static uint64_t recycled_after(const struct trial *trial)
+{
+    struct facts facts;
+    uint64_t requests = 0;
+
+    if (facts_collect(trial->root, trial_target(trial), COLLECT_STATUS | COLLECT_SERVICES,
+            &facts, NULL) != 0) {
+        return 0;
+    }
+    for (size_t i = 0; i < facts.fpm_pool_count; i++) {
+        const struct fpm_pool_facts *pool = &facts.fpm_pools[i];
+        if (strcmp(pool->name, facts.target_name) == 0 &&
+            fact_is_known(&pool->max_requests)) {
+            requests = pool->max_requests.value;
+        }
+    }
+    region_release(&facts.region);
+    return requests;
+}
+
 static void judge(struct trial *trial, struct result_run *run, const char *lost,
     unsigned lost_workers, const struct machine_counters *machine)
 {
@@ -201,6 +224,7 @@ static void judge(struct trial *trial, struct result_run *run, const char *lost,
                                : 0,
         .wanted_rate = options->setup->rate,
         .workers_lost = lost_workers,
+        .recycled_after = lost_workers > 0 ? recycled_after(trial) : 0,
         .service_lost = lost,
     };
 
@@ -255,7 +279,9 @@ static int warm_up(struct trial *trial)
     const unsigned step =
         WARM_STEP_SECONDS + 2 * (unsigned)trial->options->work->service_seconds;
     const struct load_request request = request_of(trial, step);
-    const uint64_t wanted = (uint64_t)WARM_REQUESTS * trial->options->setup->workers;
+    const uint64_t workers =
+        trial->row->workers > 0 ? trial->row->workers : trial->options->setup->workers;
+    const uint64_t wanted = WARM_REQUESTS * workers;
     uint64_t requests = 0;
     uint64_t before = 0;
     unsigned second = 0;

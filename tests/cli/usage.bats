@@ -113,6 +113,27 @@ JSON
     done
 }
 
+@test "a plan of a bench has its processors, and a single process is no pool" {
+    cat >result.json <<'JSON'
+{"kind": "strata-bench", "setup": {"processors": 2},
+ "rows": [{"recipe": "r", "plan": {"server": "other", "concurrency_thousandths": 1000,
+ "master": 0, "shared_once": 0, "fixed_kernel": 0, "kernel": 0, "base": 0, "shared": 0, "retained": 0,
+ "private": [1048576]}}]}
+JSON
+    expect 0 "$STRATA" plan result.json --limit 2G
+    has "$output" "2 processors of the machine of the bench"
+    has "$output" "workers = 64"
+    sed -i 's/: 2}/: "many"}/' result.json
+    expect 4 "$STRATA" plan result.json --limit 2G
+    has "$errors" "'processors' is no number"
+    start_quiet
+    expect 4 "$STRATA" plan "$pid"
+    has "$errors" "no pool of workers"
+    [ -z "$output" ]
+    expect 0 "$STRATA" plan "$pid" --server gunicorn
+    has "$output" "gunicorn --workers"
+}
+
 @test "an option's help tells what it does to this command only" {
     expect 0 "$STRATA" help run
     has "$output" "exit with 125 unless"

@@ -249,6 +249,48 @@ static void memory_limit_follows_real_in_chunks(void **state)
     assert_false(f.plan.limit.known);
 }
 
+/* The lines to set and the workers counted are of one limit, which is the one that is set. */
+static void the_limit_to_set_is_the_one_that_is_counted(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    fill(&f, 20, 20 * MIB, 512 * MIB);
+    f.input.base_bytes = 4 * MIB;
+    f.input.heap = (struct plan_heap){.known = true,
+        .peak_real_bytes = 20 * MIB,
+        .limit_bytes = {.value = 128 * MIB, .state = FACT_OK}};
+    plan_make(&f.input, PLAN_WORST, &f.plan);
+    assert_int_equal(f.plan.limit.set_bytes, 128 * MIB);
+    assert_int_equal(f.plan.worst_each_bytes, 132 * MIB);
+    assert_int_equal(f.plan.cases[PLAN_WORST].workers, 3);
+    assert_int_equal(f.plan.limit.advised_bytes, 26 * MIB);
+    assert_int_equal(f.plan.limit.worst_workers, 17);
+    /* the lower one, when it is asked for */
+    f.input.heap.limit_bytes.value = 26 * MIB;
+    f.input.heap.limit_wished = true;
+    plan_make(&f.input, PLAN_WORST, &f.plan);
+    assert_int_equal(f.plan.limit.set_bytes, 26 * MIB);
+    assert_int_equal(f.plan.cases[PLAN_WORST].workers, 17);
+    /* one that requests are near to is raised, one that is asked for is not */
+    f.input.heap.limit_bytes.value = 22 * MIB;
+    plan_make(&f.input, PLAN_WORST, &f.plan);
+    assert_int_equal(f.plan.limit.set_bytes, 22 * MIB);
+    f.input.heap.limit_wished = false;
+    plan_make(&f.input, PLAN_WORST, &f.plan);
+    assert_int_equal(f.plan.limit.set_bytes, 26 * MIB);
+    assert_int_equal(f.plan.cases[PLAN_WORST].workers, 17);
+    /* without one the advised is set, and counted */
+    f.input.heap.limit_bytes = (struct fact){.state = FACT_ABSENT};
+    plan_make(&f.input, PLAN_WORST, &f.plan);
+    assert_int_equal(f.plan.limit.set_bytes, 26 * MIB);
+    assert_true(f.plan.worst_by_limit);
+    f.input.idle = true;
+    plan_make(&f.input, PLAN_WORST, &f.plan);
+    assert_int_equal(f.plan.limit.set_bytes, 0);
+    assert_false(f.plan.worst_by_limit);
+}
+
 static void a_measured_crowd_counts(void **state)
 {
     struct fixture f;
@@ -371,6 +413,7 @@ int main(void)
         cmocka_unit_test(c20_requests_until_recycled),
         cmocka_unit_test(c21_one_large_worker_is_not_the_mean),
         cmocka_unit_test(memory_limit_follows_real_in_chunks),
+        cmocka_unit_test(the_limit_to_set_is_the_one_that_is_counted),
         cmocka_unit_test(a_measured_crowd_counts),
         cmocka_unit_test(a_saving_buys_workers),
         cmocka_unit_test(properties),

@@ -32,7 +32,7 @@ static int setup(void **state)
         .shared_bytes = 20 * MIB,
         .heap = {.known = true, .peak_real_bytes = 48 * MIB}};
     plan = (struct plan){.max_requests = 500,
-        .limit = {.known = true, .advised_bytes = 60 * MIB},
+        .limit = {.known = true, .advised_bytes = 60 * MIB, .set_bytes = 60 * MIB},
         .cases = {[PLAN_P95] = {.workers = 40}}};
     buffer_init(&buffer);
     return 0;
@@ -57,6 +57,8 @@ static void fpm_alone_is_static(void **state)
     (void)state;
     has("[www]\npm = static\npm.max_children = 40\npm.max_requests = 500");
     has("php_admin_value[memory_limit] = 60M");
+    plan.limit.set_bytes = 128 * MIB; /* what was counted with, not what would do */
+    has("php_admin_value[memory_limit] = 128M");
     assert_null(strstr(config(), "spare"));
     assert_null(strstr(config(), "MALLOC"));
 }

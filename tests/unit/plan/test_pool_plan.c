@@ -205,6 +205,25 @@ static void without_private_memory_there_is_no_plan(void **state)
     snapshot_release(&fixture->snapshot);
 }
 
+/* Of a database, how many of it would fit; a pool of one worker is one all the same. */
+static void one_process_is_no_pool(void **state)
+{
+    struct fixture *fixture = *state;
+    struct facts *facts = &fixture->facts;
+
+    assert_int_equal(snapshot_build(facts, &fixture->snapshot), 0);
+    assert_null(pool_plan_single(&fixture->snapshot));
+    snapshot_release(&fixture->snapshot);
+    facts->process_count = 1;
+    assert_int_equal(snapshot_build(facts, &fixture->snapshot), 0);
+    assert_null(pool_plan_single(&fixture->snapshot));
+    snapshot_release(&fixture->snapshot);
+    facts->processes[0].name = region_copy_text(&facts->region, "mariadbd");
+    assert_int_equal(snapshot_build(facts, &fixture->snapshot), 0);
+    assert_ptr_equal(pool_plan_single(&fixture->snapshot), &facts->processes[0]);
+    snapshot_release(&fixture->snapshot);
+}
+
 static void forged_numbers_are_no_processors(void **state)
 {
     struct fixture *fixture = *state;
@@ -253,6 +272,7 @@ int main(void)
             processors_are_the_least_of_what_is_there_and_allowed, setup, teardown),
         cmocka_unit_test_setup_teardown(
             forged_numbers_are_no_processors, setup, teardown),
+        cmocka_unit_test_setup_teardown(one_process_is_no_pool, setup, teardown),
         cmocka_unit_test_setup_teardown(heaps_tell_limit_and_peak, setup, teardown),
         cmocka_unit_test_setup_teardown(
             without_private_memory_there_is_no_plan, setup, teardown),

@@ -153,6 +153,10 @@ static void what_ended_is_told(void **state)
     (void)state;
     input.workers_lost = 1;
     invalid("1 worker ended");
+    input.workers_lost = 18;
+    input.recycled_after = 1000;
+    invalid("18 workers ended during the run, as pm.max_requests = 1000 wants it");
+    input.recycled_after = 0;
     input.workers_lost = 0;
     input.service_lost = "database";
     invalid("'database' ended");

@@ -137,6 +137,32 @@ static void one_run_has_no_range(void **state)
     free(result);
 }
 
+/* A pool that ran already has workers of its own, and what it was asked for is the URL. */
+static void what_was_measured_is_what_is_named(void **state)
+{
+    struct result *result = sample();
+    struct buffer buffer;
+
+    (void)state;
+    buffer_init(&buffer);
+    table_notes(result, &buffer);
+    assert_non_null(
+        strstr(buffer_text(&buffer), "20 workers, 50 connections, work 'query', "));
+    result->setup.attached = "pool:shop";
+    result->setup.url = "http://127.0.0.1/ping.php";
+    buffer_reset(&buffer);
+    table_notes(result, &buffer);
+    assert_non_null(strstr(buffer_text(&buffer),
+        "pool:shop as it ran, 50 connections, URL 'http://127.0.0.1/ping.php', "));
+    assert_null(strstr(buffer_text(&buffer), "20 workers"));
+    buffer_reset(&buffer);
+    result_json(result, &buffer);
+    assert_non_null(strstr(buffer_text(&buffer), "\"attached\": \"pool:shop\""));
+    assert_null(strstr(buffer_text(&buffer), "\"work\""));
+    buffer_release(&buffer);
+    free(result);
+}
+
 static void foreign_text_is_escaped(void **state)
 {
     struct result *result = sample();
@@ -209,6 +235,7 @@ static void a_plan_survives_the_file(void **state)
     assert_int_equal(plan.base_bytes, 5);
     assert_int_equal(plan.peak_real_bytes, 10);
     assert_int_equal(plan.memory_limit_bytes, 12);
+    assert_int_equal(plan.processors, 2);
     assert_true(plan.growth_known && plan.growth_bytes_per_request == 0);
     buffer_release(&buffer);
     region_release(&region);
@@ -277,6 +304,7 @@ int main(void)
         cmocka_unit_test(only_valid_runs_count),
         cmocka_unit_test(no_figure_of_an_invalid_row),
         cmocka_unit_test(one_run_has_no_range),
+        cmocka_unit_test(what_was_measured_is_what_is_named),
         cmocka_unit_test(foreign_text_is_escaped),
         cmocka_unit_test(a_plan_survives_the_file),
         cmocka_unit_test(one_of_several_rows_is_named),
