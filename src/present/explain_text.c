@@ -27,7 +27,7 @@ enum {
     SCREEN_LINES = 50,
     LINES_BELOW =
         7, /* around the findings: a blank, a heading, and what stands below them */
-    LEAST_FINDINGS = 3,
+    LEAST_FINDINGS = 2,
     FURTHER_INDENT = 2,
 };
 
@@ -113,7 +113,10 @@ void present_explain_text(const struct snapshot *snapshot,
     }
     page_end_line(&page);
     ladder_text(&page, snapshot);
-    resident_text(&page, snapshot);
+    /* On one screen the two moments take the place of the parts. */
+    if (style->unfolded || since == NULL) {
+        resident_text(&page, snapshot);
+    }
     if (style->unfolded) {
         put_details(&page, snapshot);
         since_text(&page, since);

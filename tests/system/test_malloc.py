@@ -109,7 +109,7 @@ class Malloc(unittest.TestCase):
             self.assertGreater(parts["strata-in-use"], target.says["in_use"] // 2)
             self.assertGreater(parts["strata-free"], 0)
             self.assertGreater(parts["strata-books"], 0)
-            text = tool.run("explain", target.says["pid"]).stdout.decode()
+            text = tool.run("explain", "--all", target.says["pid"]).stdout.decode()
             self.assertIn("strata malloc, MiB", text)
             self.assertIn("sql/sort", text)
 
