@@ -115,8 +115,9 @@ int rule_glibc_mmap_threshold(const struct snapshot *snapshot, struct finding_li
                            ? SEVERITY_WARN
                            : SEVERITY_INFO;
     finding.summary = finding_printf(list,
-        "%s is resident at the ends of heaps, unused: since a block of %s was freed, "
-        "blocks up to that size come from the heaps, and each may keep %s at its end",
+        "%s is resident at the ends of heaps, unused: a freed block of %s made malloc "
+        "keep "
+        "up to %s at each",
         quantity_bytes(estimate->ends_bytes, false).text,
         quantity_bytes(grown.threshold_bytes, false).text,
         quantity_bytes(grown.trim_bytes, false).text);
@@ -140,8 +141,8 @@ int rule_glibc_mmap_threshold(const struct snapshot *snapshot, struct finding_li
             : CONFIDENCE_LIKELY);
     finding.fix = fix_environment(list, snapshot, threshold, 1);
     finding.verify = finding_printf(list,
-        "after a restart and the same load, strata explain %s: no more than 1 MiB at the "
-        "unused end of each arena, and resident smaller by the predicted range",
+        "after a restart and the same load, strata explain %s: at most 1 MiB at the end "
+        "of each arena",
         fix_target(list, snapshot));
     return finding_push(list, &finding);
 }
