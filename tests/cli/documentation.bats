@@ -95,8 +95,9 @@ WRITERS = {
                 "src/present/mysql_json.c", "src/present/strata_json.c", "src/present/zend_json.c",
                 "src/present/since_json.c"],
     "overview": ["src/present/overview_json.c"], "report": ["src/present/report_json.c"],
-    "record": ["src/cmd/cmd_record.c"], "plan": ["src/cmd/plan_json.c"], "bench": ["src/trial/result_json.c"]}
-KEY = re.compile(r'(?:json_key|put_\w+)\(\s*&?\w+(?:->\w+)?,\s*"([a-z0-9_]+)"|\{"([a-z0-9_]+)",\s*\w*json_')
+    "record": ["src/cmd/cmd_record.c"], "plan": ["src/cmd/plan_json.c"], "bench": ["src/trial/result_json.c"],
+    "rules": ["src/present/rules.c"]}
+KEY = re.compile(r'\b(?!json_quoted\()\w+\(\s*&?json,\s*"([a-z0-9_]+)"|\{"([a-z0-9_]+)",\s*\w*json_')
 EVIDENCE = re.compile(r'finding_add_\w+\(\s*&?[\w>-]+,\s*"([a-z0-9_]+)"')
 
 
