@@ -68,6 +68,7 @@ struct rule {
     const char *threshold;    /* when it speaks, in words, with the numbers */
     const char *evidence;     /* what its evidence means */
     const char *fix;          /* what it proposes, in general */
+    const char *price;        /* what else the change costs, measured; may be NULL */
     const char *text;         /* a paragraph: why it happens, when it does not matter */
     enum finding_bytes bytes; /* see advice.h */
     bool once;                /* the change gives back now, and keeps nothing away */

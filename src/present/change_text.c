@@ -215,14 +215,20 @@ static void put_sentence(
     page_paragraph(page, INK_PLAIN, finding->summary, SENTENCE_INDENT);
 }
 
+static void put_labelled(struct page *page, const char *label, const char *text)
+{
+    if (text != NULL) {
+        page_at(page, TEXT_INDENT);
+        page_put(page, INK_DIM, label);
+        page_paragraph(page, INK_PLAIN, text, SENTENCE_INDENT);
+    }
+}
+
 static void put_checks(struct page *page, const struct changes *changes)
 {
     for (size_t i = 0; i < changes->count; i++) {
-        if (changes->items[i]->verify != NULL) {
-            page_at(page, TEXT_INDENT);
-            page_put(page, INK_DIM, "check:");
-            page_paragraph(page, INK_PLAIN, changes->items[i]->verify, SENTENCE_INDENT);
-        }
+        put_labelled(page, "price:", changes->items[i]->rule->price);
+        put_labelled(page, "check:", changes->items[i]->verify);
     }
 }
 

@@ -136,6 +136,7 @@ static void write_finding(struct json_writer *json, const struct finding *findin
         json_object_end(json);
     }
     json_optional_text(json, "fix", finding->fix);
+    json_optional_text(json, "price", finding->rule->price);
     json_optional_text(json, "verify", finding->verify);
     json_object_end(json);
 }

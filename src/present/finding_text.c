@@ -131,6 +131,7 @@ static void one_finding(struct page *page, const struct finding *finding, bool i
         page_put(page, INK_DIM, "change:");
         page_end_line(page);
         page_verbatim(page, INK_STRONG, finding->fix, FIX_COLUMN);
+        labelled(page, "price:", finding->rule->price);
         labelled(page, "verify:", finding->verify);
     }
 }

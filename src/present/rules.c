@@ -63,6 +63,7 @@ void present_rule_text(
     labelled(&page, "needs", rule->needs);
     labelled(&page, "evidence", rule->evidence);
     labelled(&page, "change", rule->fix);
+    labelled(&page, "price", rule->price);
     labelled(&page, "why", rule->text);
 }
 
@@ -75,6 +76,7 @@ static void write_rule(struct json_writer *json, const struct rule *rule)
     json_text(json, "needs", rule->needs);
     json_text(json, "evidence", rule->evidence);
     json_text(json, "fix", rule->fix);
+    json_optional_text(json, "price", rule->price);
     json_text(json, "text", rule->text);
     json_object_end(json);
 }

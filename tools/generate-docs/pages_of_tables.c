@@ -58,7 +58,10 @@ static void write_rule(FILE *out, const struct rule *rule)
     fprintf(out, "- **speaks**: %s\n", rule->threshold);
     fprintf(out, "- **needs**: %s\n", rule->needs);
     fprintf(out, "- **evidence**: %s\n", rule->evidence);
-    fprintf(out, "- **change**: %s\n\n", rule->fix);
+    fprintf(out, "- **change**: %s\n%s", rule->fix, rule->price != NULL ? "" : "\n");
+    if (rule->price != NULL) {
+        fprintf(out, "- **price**: %s\n\n", rule->price);
+    }
 }
 
 void write_findings(FILE *out)
