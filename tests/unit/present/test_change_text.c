@@ -98,6 +98,20 @@ static void of_the_same_bytes_the_best_is_changed(void **state)
         "  of-malloc: a sentence\n      nine\n  check: of-malloc\n");
 }
 
+static void what_a_change_costs_is_told(void **state)
+{
+    const struct rule dear = {.id = "dear", .price = "a tenth of the processor time"};
+    struct finding finding = gives(&dear, 9, "A=1");
+
+    (void)state;
+    assert_section(&finding, 1,
+        "\nWhat to change: gives back 9.0 MiB (likely)\n"
+        "  dear: a sentence\n"
+        "      A=1\n"
+        "  price: a tenth of the processor time\n"
+        "  check: dear\n");
+}
+
 /* What is critical and has lines comes first, whether it gives memory back or not. */
 static void the_critical_comes_first(void **state)
 {
@@ -156,6 +170,7 @@ int main(void)
         cmocka_unit_test(lines_for_one_place_are_merged),
         cmocka_unit_test(one_restart_stands_behind_all_places),
         cmocka_unit_test(of_the_same_bytes_the_best_is_changed),
+        cmocka_unit_test(what_a_change_costs_is_told),
         cmocka_unit_test(the_critical_comes_first),
         cmocka_unit_test(a_warning_is_better_than_nothing_and_a_note_is_not),
         cmocka_unit_test(a_flood_of_lines_is_cut),
