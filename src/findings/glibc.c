@@ -28,17 +28,17 @@ enum {
 static const uint64_t retained_warn_bytes = 64 * FINDING_MIB;
 static const uint64_t pinned_min_bytes = 16 * FINDING_MIB;
 
-/* The member with the most memory that malloc_trim would return. */
+/* The member with the most memory that malloc_trim would return; there is one. */
 static const struct process_facts *most_to_trim(const struct snapshot *snapshot)
 {
-    const struct process_facts *best = NULL;
+    const struct process_facts *best = snapshot->members[0].facts;
     uint64_t best_bytes = 0;
 
     for (size_t i = 0; i < snapshot->member_count; i++) {
         struct glibc_total total = {0};
 
         glibc_total_add(&total, &snapshot->members[i].facts->glibc);
-        if (best == NULL || total.trim_gain_bytes > best_bytes) {
+        if (total.trim_gain_bytes > best_bytes) {
             best = snapshot->members[i].facts;
             best_bytes = total.trim_gain_bytes;
         }
