@@ -63,6 +63,17 @@ uint64_t number_add(uint64_t a, uint64_t b)
     return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
+int64_t number_difference(int64_t a, int64_t b)
+{
+    if (b < 0 && a > INT64_MAX + b) {
+        return INT64_MAX;
+    }
+    if (b > 0 && a < INT64_MIN + b) {
+        return INT64_MIN;
+    }
+    return a - b;
+}
+
 uint64_t number_subtract(uint64_t a, uint64_t b)
 {
     return a > b ? a - b : 0;

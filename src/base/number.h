@@ -21,6 +21,9 @@ uint64_t number_add(uint64_t a, uint64_t b);
 /* a - b, or 0 when b is larger. */
 uint64_t number_subtract(uint64_t a, uint64_t b);
 
+/* a - b, or as far as it goes when that does not fit. */
+int64_t number_difference(int64_t a, int64_t b);
+
 /* The smaller of the two. */
 uint64_t number_smaller(uint64_t a, uint64_t b);
 

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
+
 static const double mib_bytes = 1024.0 * 1024.0;
 static const double gib_bytes = 1024.0 * 1024.0 * 1024.0;
 static const double rounds_to_nothing = 0.05;
@@ -89,22 +91,10 @@ static int64_t shown_tenths(int64_t bytes)
     return bytes < 0 ? -(int64_t)tenths : (int64_t)tenths;
 }
 
-/* A capture may say anything: what does not fit is as far as it goes. */
-static int64_t difference(int64_t after, int64_t before)
-{
-    if (before < 0 && after > INT64_MAX + before) {
-        return INT64_MAX;
-    }
-    if (before > 0 && after < INT64_MIN + before) {
-        return INT64_MIN;
-    }
-    return after - before;
-}
-
 int64_t quantity_gap(int64_t before, int64_t after, bool exact)
 {
     if (exact || is_gib(magnitude_of(before)) || is_gib(magnitude_of(after))) {
-        return difference(after, before);
+        return number_difference(after, before);
     }
     return (shown_tenths(after) - shown_tenths(before)) * (INT64_C(1) << 20) / 10;
 }

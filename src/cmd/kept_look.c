@@ -41,7 +41,7 @@ enum {
 };
 
 static const char head[] = "strata look 1 ";
-static const char temporary[] = ".new-";
+static const char temporary[] = ".strata-new-"; /* others may have files there */
 
 struct entry {
     struct kept_name name;
@@ -87,7 +87,7 @@ static void drop_temporary(int folder, const char *text)
 
     if (strncmp(text, temporary, sizeof(temporary) - 1) == 0 &&
         fstatat(folder, text, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-        time(NULL) - status.st_mtime > TEMPORARY_SECONDS) {
+        S_ISREG(status.st_mode) && time(NULL) - status.st_mtime > TEMPORARY_SECONDS) {
         (void)unlinkat(folder, text, 0);
     }
 }
@@ -213,9 +213,12 @@ static void prune(int folder, const struct kept_name *mine)
 static int write_beside(int folder, const char *text, const struct buffer *buffer)
 {
     char name[HEAD_BYTES];
+    struct timespec now = {0};
 
-    (void)snprintf(name, sizeof(name), "%s%d", temporary, (int)getpid());
-    (void)unlinkat(folder, name, 0);
+    /* Containers that share the folder have processes of one number. */
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    (void)snprintf(name, sizeof(name), "%s%d-%" PRId64 "-%ld", temporary, (int)getpid(),
+        (int64_t)now.tv_sec, now.tv_nsec);
     const int fd =
         openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0) {

@@ -3,7 +3,8 @@
  *
  * Each name is opened relative to the folder before it (openat(2)) and without following a
  * link; a link is only followed when root or this user made it and its folder is one
- * where no other could have put it. That is what sshd asks of the way to a user's keys.
+ * where no other could have put it. Folders are opened to pass through them, since many a
+ * /home may be passed and not be read.
  */
 #include "cmd/state_folder.h"
 
@@ -58,7 +59,7 @@ static bool is_on_the_way(const struct stat *status)
 static int open_folder(int folder, const char *name, int flags)
 {
     struct stat status;
-    int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags);
+    int fd = openat(folder, name, O_PATH | O_DIRECTORY | O_CLOEXEC | flags);
 
     if (fd < 0) {
         return -errno;
@@ -95,17 +96,19 @@ static int step(int folder, const char *name, bool make)
                                                             : -EPERM;
 }
 
-/* The last one is this user's alone. */
-static int check_last(int fd)
+/* The last one is this user's alone, and is read as well. */
+static int open_last(int passed)
 {
     struct stat status;
+    int fd = -EPERM;
 
-    if (fstat(fd, &status) == 0 && status.st_uid == geteuid() &&
+    if (fstat(passed, &status) == 0 && status.st_uid == geteuid() &&
         (status.st_mode & (S_IWGRP | S_IWOTH)) == 0) {
-        return fd;
+        fd = openat(passed, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        fd = fd < 0 ? -errno : fd;
     }
-    (void)close(fd);
-    return -EPERM;
+    (void)close(passed);
+    return fd;
 }
 
 int state_folder_open(const char *path, bool make)
@@ -127,5 +130,5 @@ int state_folder_open(const char *path, bool make)
         (void)close(fd);
         fd = next;
     }
-    return fd < 0 ? fd : check_last(fd);
+    return fd < 0 ? fd : open_last(fd);
 }

@@ -49,7 +49,7 @@ const char *const since_force_names[SINCE_FORCE_COUNT] = {
 
 int64_t since_fell_bytes(const struct since_promise *promise)
 {
-    return promise->before_bytes - promise->now_bytes;
+    return number_difference(promise->before_bytes, promise->now_bytes);
 }
 
 /* ---- are they the same processes, and the moments alike */
@@ -268,9 +268,9 @@ static void join(struct since *since, struct since_promise *promise)
             continue;
         }
         promise->together = promise->together || other != promise;
-        cost += other_low < 0 ? other_low : 0;
+        cost = number_difference(cost, other_low < 0 ? -other_low : 0);
         low = other_low > low ? other_low : low;
-        high += as_signed(other->finding->predicted_high_bytes);
+        high = number_difference(high, -as_signed(other->finding->predicted_high_bytes));
     }
     if (promise->together) {
         promise->low_bytes = low + cost;
@@ -282,7 +282,7 @@ static enum since_verdict verdict_of(
     const struct since *since, const struct since_promise *promise)
 {
     const int64_t fell = since_fell_bytes(promise);
-    const bool reached = fell >= promise->low_bytes - ROUNDING_BYTES;
+    const bool reached = fell >= number_difference(promise->low_bytes, ROUNDING_BYTES);
 
     if (promise->force == SINCE_NOT_IN_FORCE) {
         return SINCE_NOT_MADE;
@@ -301,7 +301,9 @@ static enum since_verdict verdict_of(
     if (!reached) {
         return SINCE_LESS;
     }
-    return fell <= promise->high_bytes + ROUNDING_BYTES ? SINCE_AS_PROMISED : SINCE_MORE;
+    return fell <= number_difference(promise->high_bytes, -ROUNDING_BYTES)
+               ? SINCE_AS_PROMISED
+               : SINCE_MORE;
 }
 
 static const struct since_layer *layer_of(const struct since *since, enum layer_id id)
@@ -318,14 +320,15 @@ static const struct since_layer *layer_of(const struct since *since, enum layer_
 static const char *why_of(struct since *since, const struct since_promise *promise)
 {
     const struct since_layer *in_use = layer_of(since, LAYER_IN_USE);
-    const int64_t grew = in_use != NULL ? in_use->now_bytes - in_use->before_bytes : 0;
+    const int64_t grew =
+        in_use != NULL ? number_difference(in_use->now_bytes, in_use->before_bytes) : 0;
     const int64_t enough = (int64_t)(work_apart_bytes / 4);
 
     if ((promise->verdict == SINCE_LESS && grew >= enough) ||
         (promise->verdict == SINCE_MORE && grew <= -enough)) {
         return region_printf(&since->region, "blocks in use %s by %s meanwhile",
             grew > 0 ? "grew" : "fell",
-            quantity_bytes((uint64_t)(grew > 0 ? grew : -grew), false).text);
+            quantity_bytes(grew > 0 ? (uint64_t)grew : -(uint64_t)grew, false).text);
     }
     return NULL;
 }

@@ -180,7 +180,7 @@ static bool resident_less_tracked(const struct snapshot *snapshot, int64_t *byte
         !state_is_known((uint32_t)layers[LAYER_TRACKED].state)) {
         return false;
     }
-    *bytes = layers[LAYER_RESIDENT].bytes - layers[LAYER_TRACKED].bytes;
+    *bytes = number_difference(layers[LAYER_RESIDENT].bytes, layers[LAYER_TRACKED].bytes);
     return true;
 }
 

@@ -5,6 +5,7 @@
 #include "present/since_json.h"
 
 #include "base/buffer.h"
+#include "base/number.h"
 #include "base/quantity.h"
 #include "present/json_parts.h"
 #include "present/since_text.h"
@@ -19,7 +20,8 @@ static void write_layers(struct json_writer *json, const struct since *since)
         json_text(json, "id", layer_names[layer->id]);
         json_signed_count(json, "before", layer->before_bytes);
         json_signed_count(json, "now", layer->now_bytes);
-        json_signed_count(json, "difference", layer->now_bytes - layer->before_bytes);
+        json_signed_count(
+            json, "difference", number_difference(layer->now_bytes, layer->before_bytes));
         json_object_end(json);
     }
     json_array_end(json);

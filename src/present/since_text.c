@@ -80,7 +80,7 @@ static void layer_rows(struct page *page, const struct since *since)
 
 static struct quantity magnitude(int64_t bytes, bool exact)
 {
-    return quantity_bytes((uint64_t)(bytes < 0 ? -bytes : bytes), exact);
+    return quantity_bytes(bytes < 0 ? -(uint64_t)bytes : (uint64_t)bytes, exact);
 }
 
 /* A low end below zero: the change might also take memory. */

@@ -96,16 +96,17 @@ class Kept(unittest.TestCase):
             path = os.path.join(self.state, f"old-{number:016x}-1000-12.look")
             with open(path, "wb"):
                 os.utime(path, (number, number))
-        for name in ("notes.txt", "other-12.look"):
+        # systemd's folder of a service holds what is the service's own
+        for name in ("notes.txt", "other-12.look", ".new-notes"):
             with open(os.path.join(self.state, name), "wb"):
-                pass
+                os.utime(os.path.join(self.state, name), (1, 1))
         self.explain(self.target())
         looks = [name for name in self.files() if name.count("-") == 3]
         self.assertEqual(len(looks), 64)
         self.assertNotIn("old-0000000000000000-1000-12.look", looks)
         self.assertIn(f"old-{69:016x}-1000-12.look", looks)
-        self.assertIn("notes.txt", self.files())
-        self.assertIn("other-12.look", self.files())
+        for name in ("notes.txt", "other-12.look", ".new-notes"):
+            self.assertIn(name, self.files())
 
     def test_what_would_cost_much_is_not_kept(self):
         many = "; import mmap; maps=[mmap.mmap(-1, 4096, prot=1 + 2 * (i % 2)) for i in range(3100)]"

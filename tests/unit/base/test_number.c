@@ -53,6 +53,16 @@ static void sums_saturate(void **state)
     assert_true(number_from_kib(UINT64_MAX / 1024 + 1) == UINT64_MAX);
 }
 
+static void differences_go_as_far_as_they_can(void **state)
+{
+    (void)state;
+    assert_true(number_difference(1, 3) == -2);
+    assert_true(number_difference(INT64_MAX, -1) == INT64_MAX);
+    assert_true(number_difference(-2, INT64_MAX) == INT64_MIN);
+    assert_true(number_difference(-1, INT64_MIN) == INT64_MAX);
+    assert_true(number_difference(INT64_MIN, INT64_MIN) == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -60,6 +70,7 @@ int main(void)
         cmocka_unit_test(refuses_what_is_not_a_plain_number),
         cmocka_unit_test(stops_behind_a_hexadecimal_number),
         cmocka_unit_test(sums_saturate),
+        cmocka_unit_test(differences_go_as_far_as_they_can),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -316,6 +316,14 @@ static void what_is_not_known_is_not_compared(void **state)
     assert_int_equal(fixture->since.promise_count, 0);
 }
 
+static void what_fell_goes_as_far_as_it_can(void **state)
+{
+    const struct since_promise promise = {.before_bytes = INT64_MAX, .now_bytes = -2};
+
+    (void)state;
+    assert_true(since_fell_bytes(&promise) == INT64_MAX);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -330,6 +338,7 @@ int main(void)
         TEST(moments_that_differ_get_no_verdict),
         TEST(a_server_with_fewer_clients_is_another_moment),
         TEST(what_is_not_known_is_not_compared),
+        TEST(what_fell_goes_as_far_as_it_can),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
