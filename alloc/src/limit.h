@@ -13,7 +13,7 @@
 
 /* 0: none. Before the first thread, or in tests. */
 void strata__limit_set(size_t hard_bytes, size_t soft_bytes);
-size_t strata__limit_hard(void);
+size_t strata__limit_hard(void); /* SIZE_MAX: none */
 
 /* Counts `bytes` more. 0, or -ENOMEM, and nothing has changed, when that would be more
  * than the limit. Any thread, also under locks: it takes none. */

@@ -334,13 +334,15 @@ static int drain(unsigned cpu)
 }
 
 /* What CPUs may keep of the roomy classes follows what is in use, so that small programs
- * keep what they kept: a 28th, if each CPU had of each of these 15 classes all it may. */
+ * keep what they kept: a 28th, if each CPU had of each of these 15 classes all it may. Under
+ * a limit they do too: what is rounded up to a class and waits would not be there for others. */
 static void fit_rooms(void)
 {
     if (percpu.tables == 0) {
         return;
     }
-    size_t share = strata__units_used_bytes() / (ROOM_SHARE * percpu.tables);
+    size_t used = strata__limit_hard() == SIZE_MAX ? strata__units_used_bytes() : 0;
+    size_t share = used / (ROOM_SHARE * percpu.tables);
     for (unsigned i = STRATA__ROOMY_CLASS; i < STRATA__BLOCK_CLASSES; i++) {
         const struct strata__block_class *class = &strata__block_classes[i];
         size_t room = (i < STRATA__WIDE_CLASS ? share : 2 * share) / class->bytes;

@@ -12,6 +12,7 @@
 #include "front.h"
 #include "front_support.h"
 #include "large.h"
+#include "limit.h"
 #include "percpu.h"
 #include "units.h"
 
@@ -342,6 +343,13 @@ static void wide_blocks_are_of_classes_while_much_is_in_use(void **state)
     assert_int_equal(strata__front_usable(block), 100 * PAGE);
     assert_int_equal(block[10 * PAGE - 1], 7);
     strata__front_free(block);
+    /* Under a limit each byte that rounding takes is one that cannot be had. */
+    strata__limit_set((size_t)1 << 40, 0);
+    strata__decay_step();
+    block = strata__front_alloc(33000);
+    assert_int_equal(strata__front_usable(block), 9 * PAGE);
+    strata__front_free(block);
+    strata__limit_set(0, 0);
     strata__front_free(before);
     for (size_t i = 0; i < 8; i++) {
         strata__front_free(much[i]);

@@ -177,6 +177,29 @@ static bool has_glibc(const struct since_moment *moment)
     return false;
 }
 
+/* A look at something else: another program, or a whole pool beside one of its processes. */
+static const char *unlike_target(const struct since_moment *before,
+    const struct since_moment *now, struct region *region)
+{
+    const struct snapshot *then = before->snapshot;
+    const struct snapshot *at_last = now->snapshot;
+
+    if (then->member_count == 0 || at_last->member_count == 0) {
+        return NULL;
+    }
+    const char *was = then->members[0].facts->name;
+    const char *is = at_last->members[0].facts->name;
+    if (was != NULL && is != NULL && strcmp(was, is) != 0) {
+        return region_printf(region, "it is %s now and was %s then", is, was);
+    }
+    if ((then->member_count == 1) != (at_last->member_count == 1)) {
+        return region_printf(region, "%s now, %s then",
+            quantity_count(at_last->member_count, "process").text,
+            quantity_count(then->member_count, "process").text);
+    }
+    return NULL;
+}
+
 static const char *unlike_of(const struct since_moment *before,
     const struct since_moment *now, const struct since *since, struct region *region)
 {
@@ -185,7 +208,10 @@ static const char *unlike_of(const struct since_moment *before,
     if (why != NULL) {
         return region_copy_text(region, why);
     }
-    why = since->restarted ? unlike_age(before, now, region) : NULL;
+    why = unlike_target(before, now, region);
+    if (why == NULL && since->restarted) {
+        why = unlike_age(before, now, region);
+    }
     if (why == NULL && has_glibc(before) && !has_glibc(now)) {
         why = "another malloc is in use now";
     }

@@ -250,6 +250,12 @@ static void moments_that_differ_get_no_verdict(void **state)
     arena_now(fixture)->in_use_bytes = 20 * MIB;
     assert_verdict(fixture, 0, SINCE_AS_PROMISED);
 
+    char *name = fixture->now.process->name;
+    fixture->now.process->name = (char[]){"client"};
+    assert_verdict(fixture, 0, SINCE_UNLIKE);
+    assert_non_null(strstr(fixture->since.unlike, "it is client now and was "));
+    fixture->now.process->name = name;
+
     fixture->doubt = "of another moment";
     assert_verdict(fixture, 0, SINCE_UNLIKE);
     assert_string_equal(fixture->since.unlike, fixture->doubt);
