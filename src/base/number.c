@@ -79,6 +79,13 @@ uint64_t number_subtract(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
+uint64_t number_scale(uint64_t number, double factor)
+{
+    const double scaled = (double)number * factor;
+
+    return scaled < 0x1p64 ? (uint64_t)scaled : UINT64_MAX;
+}
+
 uint64_t number_smaller(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;

@@ -24,6 +24,9 @@ uint64_t number_subtract(uint64_t a, uint64_t b);
 /* a - b, or as far as it goes when that does not fit. */
 int64_t number_difference(int64_t a, int64_t b);
 
+/* number x factor (0 or more), rounded down, or the largest number when that does not fit. */
+uint64_t number_scale(uint64_t number, double factor);
+
 /* The smaller of the two. */
 uint64_t number_smaller(uint64_t a, uint64_t b);
 

@@ -70,7 +70,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
 /* share of bytes, within [0, bytes]. */
 static uint64_t share_of(uint64_t bytes, double share)
 {
-    return share >= 1.0 ? bytes : (uint64_t)((double)bytes * share);
+    return number_smaller(bytes, number_scale(bytes, share));
 }
 
 double arena_cap_kept_share(size_t cap, double even_arenas)
@@ -160,7 +160,7 @@ static struct kept kept_of(const struct reserve *reserve, const struct glibc_fac
     const uint64_t tops = number_smaller(reserve->tops_bytes, reserve->total_bytes);
     const uint64_t holes = number_subtract(reserve->total_bytes, tops);
     const uint64_t excess = number_subtract(reserve->in_use_bytes, reserve->total_bytes);
-    const uint64_t most = number_add((uint64_t)((double)holes * shares.holes_most),
+    const uint64_t most = number_add(number_scale(holes, shares.holes_most),
         limited_share(tops, shares.ends_most, ends * TRIMMED_MOST));
 
     return (struct kept){

@@ -62,8 +62,8 @@ struct threshold_estimate threshold_estimate_of(
     const uint64_t holes = number_subtract(retained, estimate.ends_bytes);
 
     estimate.high_bytes = retained;
-    estimate.low_bytes = number_subtract(
-        retained, (uint64_t)((double)holes * HOLES_MOST + (double)ends_kept * ENDS_MOST));
+    estimate.low_bytes = number_subtract(retained,
+        number_add(number_scale(holes, HOLES_MOST), number_scale(ends_kept, ENDS_MOST)));
     return estimate;
 }
 

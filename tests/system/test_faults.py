@@ -123,7 +123,7 @@ class Faults(unittest.TestCase):
         self.every_failure("export", "--once", "--root", root, "--textfile", os.path.join(self.folder, "one.prom"))
 
     def test_plan(self):
-        self.every_failure("plan", self.pid)
+        self.every_failure("plan", self.pid, "--server", "other")
 
     def test_bench_list(self):
         self.every_failure("bench", "--list")

@@ -49,6 +49,9 @@ static void sums_saturate(void **state)
     assert_true(number_add(UINT64_MAX, 1) == UINT64_MAX);
     assert_true(number_add(1, 2) == 3);
     assert_true(number_subtract(1, 2) == 0);
+    assert_true(number_scale(UINT64_MAX, 1.5) == UINT64_MAX);
+    assert_true(number_scale(UINT64_MAX, 1.0) == UINT64_MAX);
+    assert_true(number_scale(10, 0.75) == 7);
     assert_true(number_from_kib(UINT64_MAX / 1024) == UINT64_MAX / 1024 * 1024);
     assert_true(number_from_kib(UINT64_MAX / 1024 + 1) == UINT64_MAX);
 }
