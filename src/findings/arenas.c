@@ -107,18 +107,16 @@ static void add_numbers(struct finding *finding, const struct arenas_sum *sum,
 
 static const char *reasoning_of(struct finding_list *list, const struct arenas_sum *sum)
 {
-    static const char price[] = "Blocks in use stay as they are. The price: threads wait "
-                                "for each other in malloc, "
-                                "which programs that do little else notice";
-
     if (sum->grown) {
         return finding_printf(list,
             "threads that share arenas use each other's reserves, unless all are busy at "
             "once with equal work; and since malloc has raised its thresholds, each of "
             "the "
             "%d may keep a large end: so the range is wide. A fixed threshold gives back "
-            "the same bytes more surely (glibc-mmap-threshold): not both. %s",
-            (int)CAP, price);
+            "the same bytes more surely (glibc-mmap-threshold): not both. Blocks in use "
+            "stay "
+            "as they are",
+            (int)CAP);
     }
     return finding_printf(list,
         "each arena keeps what its own busiest moment needed, and these moments do not "
@@ -126,9 +124,9 @@ static const char *reasoning_of(struct finding_list *list, const struct arenas_s
         "about "
         "sqrt(%d/%.1f) = %.0f %% of their sum, and less where malloc trims the ends of "
         "the "
-        "few. %s",
+        "few. Blocks in use stay as they are",
         (int)CAP, sum->estimate.even_arenas, (int)CAP, sum->estimate.even_arenas,
-        100.0 * arena_cap_kept_share(CAP, sum->estimate.even_arenas), price);
+        100.0 * arena_cap_kept_share(CAP, sum->estimate.even_arenas));
 }
 
 int rule_glibc_arenas(const struct snapshot *snapshot, struct finding_list *list)

@@ -126,9 +126,7 @@ int rule_glibc_mmap_threshold(const struct snapshot *snapshot, struct finding_li
         "most 32 MiB) and trim_threshold to twice that. Either one set stops this: "
         "blocks from 128 KiB on then have a mapping each, which goes back at once, and "
         "ends are cut at 1 MiB. It gives back the ends above that, and the more of the "
-        "holes the more of them large blocks left behind. The price: a system call and "
-        "fresh pages for each large block, in MariaDB 19 % of its processor time where "
-        "statements make large temporary tables, and 10 % where not";
+        "holes the more of them large blocks left behind";
     finding_add_bytes(&finding, "mmap_threshold", grown.threshold_bytes);
     finding_add_bytes(&finding, "trim_threshold", grown.trim_bytes);
     finding_add_bytes(&finding, "tops_resident", estimate->ends_bytes);
