@@ -8,6 +8,14 @@ recorded() {
     expect "$wanted" "$STRATA" record "$@" -o r.db --every 200ms
 }
 
+# start_recording TARGET: into r.db, beside the test, until something ends it; $recorder is its pid
+start_recording() {
+    "$STRATA" record "$1" -o r.db --every 200ms >told 2>&1 3>&- &
+    recorder=$!
+    started+=("$recorder")
+    wait_for has_ticks r.db 2
+}
+
 # count TABLE [WHERE]: rows of r.db
 count() {
     rows_of r.db "$@"
@@ -84,10 +92,7 @@ while True:
 @test "the highest moment of a recording has a capture, and so has its end" {
     start_breathing
     local target=$pid
-    "$STRATA" record "$target" -o r.db --every 200ms >told 2>&1 3>&- &
-    local recorder=$!
-    started+=("$recorder")
-    wait_for has_ticks r.db 2
+    start_recording "$target"
     kill -USR1 "$target"
     wait_for grown_captures 1
     expect 0 "$STRATA" explain r.db --json
@@ -202,10 +207,7 @@ while True:
     start_quiet
     local target=$pid
     for signal in INT TERM HUP; do
-        "$STRATA" record "$target" -o r.db --every 200ms >told 2>&1 3>&- &
-        local recorder=$!
-        started+=("$recorder")
-        wait_for has_ticks r.db 2
+        start_recording "$target"
         kill -"$signal" "$recorder"
         wait "$recorder"
         grep -q "one processor" told
@@ -217,10 +219,7 @@ while True:
 @test "a pid that ends, ends the recording; a name is waited for" {
     start_quiet
     local first=$pid
-    "$STRATA" record "$first" -o r.db --every 200ms >told 2>&1 3>&- &
-    local recorder=$!
-    started+=("$recorder")
-    wait_for has_ticks r.db 2
+    start_recording "$first"
     kill -9 "$first"
     wait "$recorder"
     [ "$(count events "kind='gone'")" -eq 1 ]
@@ -228,10 +227,7 @@ while True:
     rm r.db
     start_quiet
     first=$pid
-    "$STRATA" record "$quiet" -o r.db --every 200ms >told 2>&1 3>&- &
-    recorder=$!
-    started+=("$recorder")
-    wait_for has_ticks r.db 2
+    start_recording "$quiet"
     kill -9 "$first"
     wait_for is_gone
     start_quiet
