@@ -28,10 +28,10 @@
 #include "metadata.h"
 #include "mixed.h"
 #include "os.h"
+#include "pagesize.h"
 #include "unitmap.h"
 #include "units.h"
 
-#define PAGE_BYTES ((size_t)4096)
 #define WORD_BITS 64U
 #define SPARSE_LISTS 4U /* of those: half of the blocks or more are free */
 #define LOOKS 4U
@@ -42,7 +42,6 @@
 /* Below it there is little to win. */
 #define RECYCLE_LEAST_BYTES ((size_t)4 << 20)
 #define HEAP_NAME "malloc"
-#define ALL_PAGES 0xffffU
 
 _Static_assert(sizeof(struct strata__span) <= STRATA__METADATA_LEAST,
     "the descriptor of an empty slab becomes one of a span");
@@ -53,13 +52,13 @@ static void clean_unit(char *start)
 {
     uint16_t *touched = strata__unitmap_touched(start);
     if (*touched != 0 && strata__os->purge(start, STRATA__UNIT_BYTES) == 0) {
-        strata__limit_return((size_t)__builtin_popcount(*touched) * PAGE_BYTES);
+        strata__limit_return((size_t)__builtin_popcount(*touched) * STRATA__PAGE_BYTES);
         *touched = 0;
     } else if (*touched != 0) {
         memset(start, 0, STRATA__UNIT_BYTES);
-        strata__limit_return((size_t)__builtin_popcount(*touched) * PAGE_BYTES);
+        strata__limit_return((size_t)__builtin_popcount(*touched) * STRATA__PAGE_BYTES);
         (void)strata__limit_buy(STRATA__UNIT_BYTES);
-        *touched = ALL_PAGES;
+        *touched = STRATA__UNIT_PAGES_MASK;
     }
 }
 
@@ -117,7 +116,7 @@ static size_t slab_buy(struct slab *slab, void **blocks, size_t wanted)
     size_t taken = *random != 0 ? strata__class_slab_take_random(random, slab, blocks)
                                 : strata__class_slab_take(slab, blocks, wanted);
     int pages = __builtin_popcount(slab->touched) - __builtin_popcount(before.touched);
-    if (strata__limit_buy((size_t)pages * PAGE_BYTES) == 0) {
+    if (strata__limit_buy((size_t)pages * STRATA__PAGE_BYTES) == 0) {
         return taken;
     }
     for (size_t i = 0; i < taken; i++) {

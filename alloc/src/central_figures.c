@@ -7,10 +7,9 @@
 #include "central_lists.h"
 #include "mixed_figures.h"
 #include "os.h"
+#include "pagesize.h"
 #include "region.h"
 #include "unitmap.h"
-
-#define PAGE_BYTES ((size_t)4096)
 
 /* What never changes; the same whoever writes it. */
 static void publish_rule(unsigned number)
@@ -35,7 +34,8 @@ void strata__central_show(unsigned number)
     publish_rule(number);
     strata__region_set(&shown->slabs, central->slabs);
     strata__region_set(&shown->free_blocks, central->free_blocks);
-    strata__region_set(&shown->touched_bytes, central->touched_pages * PAGE_BYTES);
+    strata__region_set(
+        &shown->touched_bytes, central->touched_pages * STRATA__PAGE_BYTES);
     strata__region_set(&shown->peak_out_blocks, central->peak_out_blocks);
     strata__region_set(&shown->purged_bytes, central->purged_bytes);
     strata__region_set(&shown->sampled_requests,
@@ -90,7 +90,7 @@ void strata__central_get_stats(unsigned class_number, struct strata__class_stats
         .slabs = central->slabs,
         .out_blocks = strata__out_blocks(class_number),
         .free_blocks = central->free_blocks,
-        .touched_bytes = central->touched_pages * PAGE_BYTES,
+        .touched_bytes = central->touched_pages * STRATA__PAGE_BYTES,
         .metadata_bytes = central->slabs * strata__slab_descriptor_bytes(class),
         .peak_out_blocks = central->peak_out_blocks,
         .purged_bytes = central->purged_bytes,

@@ -7,9 +7,9 @@
 #include "central_figures.h"
 #include "central_lists.h"
 #include "limit.h"
+#include "pagesize.h"
 #include "units.h"
 
-#define PAGE_BYTES ((size_t)4096)
 #define SWEEP_SLABS 16U
 
 static size_t sweep_slab(struct strata__central *central, struct slab *slab, int now)
@@ -21,9 +21,9 @@ static size_t sweep_slab(struct strata__central *central, struct slab *slab, int
     slab->idle = free & (uint16_t)~purged;
     size_t pages = (size_t)__builtin_popcount(purged);
     central->touched_pages -= pages;
-    central->purged_bytes += pages * PAGE_BYTES;
-    strata__limit_return(pages * PAGE_BYTES);
-    return pages * PAGE_BYTES;
+    central->purged_bytes += pages * STRATA__PAGE_BYTES;
+    strata__limit_return(pages * STRATA__PAGE_BYTES);
+    return pages * STRATA__PAGE_BYTES;
 }
 
 /* Slabs that were looked at go to the tail of their list, so that the lock can be dropped
@@ -66,7 +66,7 @@ static size_t sweep_list(unsigned class, unsigned number, int now)
 static int has_tail(unsigned class)
 {
     const struct strata__block_class *rule = &strata__block_classes[class];
-    return STRATA__UNIT_BYTES - rule->blocks * rule->bytes >= PAGE_BYTES;
+    return STRATA__UNIT_BYTES - rule->blocks * rule->bytes >= STRATA__PAGE_BYTES;
 }
 
 size_t strata__central_sweep(int now)

@@ -10,16 +10,17 @@
 #include <string.h>
 
 #include "os.h"
+#include "pagesize.h"
 
-#define PAGE_BYTES ((size_t)4096)
 #define WORD_BITS STRATA__CLASS_SLAB_WORD_BITS
 #define HEAP_NAME "malloc"
 
 /* Bits of the pages that the bytes from `offset` lie on. */
 static uint16_t pages_of(size_t offset, size_t bytes)
 {
-    unsigned first = (unsigned)(offset / PAGE_BYTES) % STRATA__UNIT_PAGES;
-    unsigned last = (unsigned)((offset + bytes - 1) / PAGE_BYTES) % STRATA__UNIT_PAGES;
+    unsigned first = (unsigned)(offset / STRATA__PAGE_BYTES) % STRATA__UNIT_PAGES;
+    unsigned last =
+        (unsigned)((offset + bytes - 1) / STRATA__PAGE_BYTES) % STRATA__UNIT_PAGES;
     return (uint16_t)((2U << last) - (1U << first));
 }
 
@@ -154,8 +155,9 @@ uint16_t strata__class_slab_free_pages(const struct slab *slab)
     const struct strata__block_class *class = &strata__block_classes[slab->class];
     unsigned free = 0;
     for (unsigned page = 0; page < STRATA__UNIT_PAGES; page++) {
-        unsigned first = strata__block_index(class, page * PAGE_BYTES);
-        unsigned last = strata__block_index(class, page * PAGE_BYTES + PAGE_BYTES - 1);
+        unsigned first = strata__block_index(class, page * STRATA__PAGE_BYTES);
+        unsigned last = strata__block_index(
+            class, page * STRATA__PAGE_BYTES + STRATA__PAGE_BYTES - 1);
         last = last < class->blocks ? last : class->blocks - 1U;
         if ((slab->touched >> page & 1) != 0 &&
             (first > last || range_is_free(slab, first, last))) {
@@ -169,9 +171,9 @@ uint16_t strata__class_slab_free_pages(const struct slab *slab)
 static void clear_touched(struct slab *slab, size_t offset, size_t bytes)
 {
     for (size_t at = offset; at < offset + bytes;) {
-        size_t end = (at / PAGE_BYTES + 1) * PAGE_BYTES;
+        size_t end = (at / STRATA__PAGE_BYTES + 1) * STRATA__PAGE_BYTES;
         end = end < offset + bytes ? end : offset + bytes;
-        if ((slab->touched >> at / PAGE_BYTES & 1) != 0) {
+        if ((slab->touched >> at / STRATA__PAGE_BYTES & 1) != 0) {
             memset(slab->start + at, 0, end - at);
         }
         at = end;

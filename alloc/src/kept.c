@@ -16,8 +16,8 @@
 #include <sys/mman.h>
 
 #include "lock.h"
+#include "pagesize.h"
 
-#define PAGE_BYTES ((size_t)4096)
 #define NEIGHBOURS_MAX 256
 
 struct range {
@@ -83,7 +83,7 @@ static void insert(char *start, size_t bytes)
 void strata__kept_add(void *address, size_t bytes)
 {
     int purged = madvise(address, bytes, MADV_DONTNEED) == 0;
-    if (!make_writable(address, PAGE_BYTES)) {
+    if (!make_writable(address, STRATA__PAGE_BYTES)) {
         return;
     }
     if (!purged) { /* locked in memory by mlockall */
@@ -107,7 +107,8 @@ static char *fit(struct range *range, size_t bytes, size_t alignment)
     }
     size_t behind = range->bytes - skipped - bytes;
     /* What is left behind it needs a first page as well. */
-    return make_writable(start, bytes + (behind > 0 ? PAGE_BYTES : 0)) ? start : NULL;
+    return make_writable(start, bytes + (behind > 0 ? STRATA__PAGE_BYTES : 0)) ? start
+                                                                               : NULL;
 }
 
 static void *take_locked(size_t bytes, size_t alignment)

@@ -24,11 +24,10 @@
 #include "lock.h"
 #include "metadata.h"
 #include "os.h"
+#include "pagesize.h"
 #include "region.h"
 #include "units.h"
 
-#define PAGE_BYTES ((size_t)4096)
-#define ALL_PAGES 0xffffU
 #define HEAP_NAME "malloc"
 
 static struct strata__large_stats stats;
@@ -62,9 +61,9 @@ static size_t units_of(size_t bytes)
 /* Bits of the pages of unit number `unit` that a block of `bytes` covers. */
 static uint16_t pages_mask(size_t bytes, size_t unit)
 {
-    size_t left_pages = (bytes - unit * STRATA__UNIT_BYTES) / PAGE_BYTES;
-    return (
-        uint16_t)(left_pages >= STRATA__UNIT_PAGES ? ALL_PAGES : (1U << left_pages) - 1);
+    size_t left_pages = (bytes - unit * STRATA__UNIT_BYTES) / STRATA__PAGE_BYTES;
+    return (uint16_t)(left_pages >= STRATA__UNIT_PAGES ? STRATA__UNIT_PAGES_MASK
+                                                       : (1U << left_pages) - 1);
 }
 
 /* Pages behind the block in its last unit that may be resident. */
@@ -77,7 +76,7 @@ static uint16_t tail_mask(const struct strata__span *span)
 
 static size_t mask_bytes(unsigned mask)
 {
-    return (size_t)__builtin_popcount(mask) * PAGE_BYTES;
+    return (size_t)__builtin_popcount(mask) * STRATA__PAGE_BYTES;
 }
 
 /* Under the lock, when it has changed something. */
@@ -222,7 +221,7 @@ static int touch(char *start, size_t bytes, size_t first, size_t *touched_before
         pages += (size_t)__builtin_popcount(mask);
     }
     *touched_before = before;
-    if (strata__limit_buy((pages - before) * PAGE_BYTES) != 0) {
+    if (strata__limit_buy((pages - before) * STRATA__PAGE_BYTES) != 0) {
         return -ENOMEM;
     }
     for (size_t unit = first; unit < units_of(bytes); unit++) {
@@ -291,13 +290,14 @@ void strata__large_harden(void)
  * the unit where this one does. */
 static size_t guarded_bytes(size_t bytes, unsigned guard_bits)
 {
-    return round_up(((size_t)1 << guard_bits) + bytes + PAGE_BYTES, STRATA__UNIT_BYTES);
+    return round_up(
+        ((size_t)1 << guard_bits) + bytes + STRATA__PAGE_BYTES, STRATA__UNIT_BYTES);
 }
 
 /* Where the process has no mappings left, a block does without. */
 static char *map_guarded(size_t bytes, size_t alignment, uint8_t *guard_bits)
 {
-    size_t front = alignment < PAGE_BYTES ? PAGE_BYTES : alignment;
+    size_t front = alignment < STRATA__PAGE_BYTES ? STRATA__PAGE_BYTES : alignment;
     unsigned bits = (unsigned)__builtin_ctzll(front);
     size_t all = guarded_bytes(bytes, bits);
     char *base =
@@ -325,7 +325,7 @@ static void unmap_block(char *start, size_t bytes, unsigned guard_bits)
 
 void *strata__huge_alloc(size_t asked_bytes, size_t alignment)
 {
-    size_t bytes = round_up(asked_bytes, PAGE_BYTES);
+    size_t bytes = round_up(asked_bytes, STRATA__PAGE_BYTES);
     struct strata__span *span = strata__metadata_take(sizeof(*span));
     if (span == NULL) {
         return NULL;
@@ -334,9 +334,10 @@ void *strata__huge_alloc(size_t asked_bytes, size_t alignment)
     uint8_t guard_bits = 0;
     char *start = NULL;
     if (bought) {
-        start = guarded
-                    ? map_guarded(bytes, alignment, &guard_bits)
-                    : map_covered(bytes, alignment < PAGE_BYTES ? PAGE_BYTES : alignment);
+        start = guarded ? map_guarded(bytes, alignment, &guard_bits)
+                        : map_covered(bytes, alignment < STRATA__PAGE_BYTES
+                                                 ? STRATA__PAGE_BYTES
+                                                 : alignment);
     }
     if (start == NULL) {
         strata__limit_return(bought ? bytes : 0);
@@ -357,7 +358,7 @@ void *strata__large_alloc(size_t asked_bytes, size_t alignment, int *zeroed)
     if (asked_bytes > PTRDIFF_MAX || alignment > PTRDIFF_MAX - asked_bytes) {
         return NULL;
     }
-    size_t bytes = round_up(asked_bytes, PAGE_BYTES);
+    size_t bytes = round_up(asked_bytes, STRATA__PAGE_BYTES);
     if (guarded || bytes > STRATA__LARGE_MAX_BYTES ||
         alignment > STRATA__LARGE_MAX_BYTES) {
         *zeroed = 1;
@@ -418,7 +419,7 @@ static char *grow_huge(struct strata__span *span, size_t bytes)
     if (strata__os->extend(start, span->bytes, bytes) == 0) {
         return start;
     }
-    char *target = map_covered(bytes, PAGE_BYTES);
+    char *target = map_covered(bytes, STRATA__PAGE_BYTES);
     if (target == NULL) {
         return NULL;
     }
@@ -515,10 +516,11 @@ static char *resize_units(struct strata__span *span, size_t bytes)
 void *strata__large_resize(void *block, uint64_t entry, size_t asked_bytes)
 {
     struct strata__span *span = span_of(block, entry);
-    if (asked_bytes > PTRDIFF_MAX - PAGE_BYTES || asked_bytes <= PAGE_BYTES) {
+    if (asked_bytes > PTRDIFF_MAX - STRATA__PAGE_BYTES ||
+        asked_bytes <= STRATA__PAGE_BYTES) {
         return NULL;
     }
-    size_t bytes = round_up(asked_bytes, PAGE_BYTES);
+    size_t bytes = round_up(asked_bytes, STRATA__PAGE_BYTES);
     if (span->units > 0 && bytes > STRATA__LARGE_MAX_BYTES) {
         return NULL;
     }

@@ -18,13 +18,13 @@
 #include "limit.h"
 #include "lock.h"
 #include "os.h"
+#include "pagesize.h"
 #include "region.h"
 
 #define GRAIN STRATA__METADATA_LEAST
 #define GRAINS (STRATA__METADATA_MAX / GRAIN)
 #define MAPPING_BYTES ((size_t)256 << 10)
-#define PAGE_BYTES ((size_t)4096)
-#define STATIC_BYTES (2 * PAGE_BYTES)
+#define STATIC_BYTES (2 * STRATA__PAGE_BYTES)
 
 #define PURGING UINT32_MAX
 
@@ -225,7 +225,8 @@ static void collect_dead(struct kept **link, struct mapping **dead)
 static size_t purge_mapping(struct mapping *mapping)
 {
     size_t bytes = mapping->cut_bytes;
-    (void)strata__os->purge((char *)mapping + PAGE_BYTES, MAPPING_BYTES - PAGE_BYTES);
+    (void)strata__os->purge(
+        (char *)mapping + STRATA__PAGE_BYTES, MAPPING_BYTES - STRATA__PAGE_BYTES);
     *mapping = (struct mapping){.next = metadata.empty};
     metadata.empty = mapping;
     metadata.cut_bytes -= bytes;

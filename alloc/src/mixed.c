@@ -26,9 +26,9 @@
 #include "mixed_figures.h"
 #include "mixed_units.h"
 #include "os.h"
+#include "pagesize.h"
 #include "units.h"
 
-#define PAGE_BYTES ((size_t)4096)
 #define WORDS_PER_PAGE 4U
 #define SWEEP_UNITS 16U
 #define HEAP_NAME "malloc"
@@ -41,7 +41,7 @@ static int hand_out(struct strata__mixed *unit, unsigned class, unsigned first,
     unsigned end = first + count * granules;
     uint16_t pages = strata__granule_pages(first, end);
     size_t more = (size_t)__builtin_popcount(pages & ~(unsigned)unit->touched);
-    if (strata__limit_buy(more * PAGE_BYTES) != 0) {
+    if (strata__limit_buy(more * STRATA__PAGE_BYTES) != 0) {
         return -ENOMEM;
     }
     strata__mixed_units.touched_pages += more;
@@ -313,9 +313,9 @@ static size_t sweep_unit(struct strata__mixed *unit, int now)
     unit->idle = free & (uint16_t)~purged;
     size_t pages = (size_t)__builtin_popcount(purged);
     strata__mixed_units.touched_pages -= pages;
-    strata__mixed_units.purged_bytes += pages * PAGE_BYTES;
-    strata__limit_return(pages * PAGE_BYTES);
-    return pages * PAGE_BYTES;
+    strata__mixed_units.purged_bytes += pages * STRATA__PAGE_BYTES;
+    strata__limit_return(pages * STRATA__PAGE_BYTES);
+    return pages * STRATA__PAGE_BYTES;
 }
 
 /* Units that were looked at go to the end of the list, so that the lock can be dropped in
@@ -359,7 +359,7 @@ void strata__mixed_get_stats(struct strata__mixed_stats *stats)
     strata__lock_take(&strata__mixed_units.lock);
     *stats = (struct strata__mixed_stats){.units = strata__mixed_units.count,
         .free_bytes = strata__mixed_units.free_granules * STRATA__GRANULE_BYTES,
-        .touched_bytes = strata__mixed_units.touched_pages * PAGE_BYTES};
+        .touched_bytes = strata__mixed_units.touched_pages * STRATA__PAGE_BYTES};
     strata__lock_drop(&strata__mixed_units.lock);
 }
 

@@ -8,9 +8,8 @@
 #include "mixed.h"
 #include "mixed_units.h"
 #include "os.h"
+#include "pagesize.h"
 #include "region.h"
-
-#define PAGE_BYTES ((size_t)4096)
 
 void strata__mixed_show(unsigned class)
 {
@@ -23,7 +22,7 @@ void strata__mixed_show(unsigned class)
     strata__region_set(
         &shown->free_bytes, strata__mixed_units.free_granules * STRATA__GRANULE_BYTES);
     strata__region_set(
-        &shown->touched_bytes, strata__mixed_units.touched_pages * PAGE_BYTES);
+        &shown->touched_bytes, strata__mixed_units.touched_pages * STRATA__PAGE_BYTES);
     strata__region_set(&shown->purged_bytes, strata__mixed_units.purged_bytes);
     strata__region_set(&shown->descriptor_bytes,
         strata__mixed_units.count * sizeof(struct strata__mixed));

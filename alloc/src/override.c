@@ -34,13 +34,13 @@
 #include "limit.h"
 #include "options.h"
 #include "os.h"
+#include "pagesize.h"
 #include "percpu.h"
 #include "publish.h"
 #include "region.h"
 #include "relief.h"
 #include "text.h"
 
-#define PAGE_BYTES ((size_t)4096)
 /* A quota of two CPUs is spent by threads on more than two, one after another. */
 #define TABLES_OF_A_QUOTA 4
 #define STATS_TEXT_MAX 1024
@@ -60,7 +60,7 @@ static size_t libc_usable(void *block)
 __attribute__((constructor(101))) static void start(void)
 {
     int saved = errno;
-    if (getauxval(AT_PAGESZ) != PAGE_BYTES) {
+    if (getauxval(AT_PAGESZ) != STRATA__PAGE_BYTES) {
         strata__fatal("malloc", "this kernel's pages are not of 4096 bytes", NULL);
     }
     strata__front_foreign = (struct strata__front_foreign){
@@ -192,17 +192,18 @@ int posix_memalign(void **block, size_t alignment, size_t bytes)
 
 void *valloc(size_t bytes)
 {
-    return strata__front_aligned(PAGE_BYTES, bytes);
+    return strata__front_aligned(STRATA__PAGE_BYTES, bytes);
 }
 
 void *pvalloc(size_t bytes)
 {
-    if (bytes > SIZE_MAX - PAGE_BYTES) {
+    if (bytes > SIZE_MAX - STRATA__PAGE_BYTES) {
         errno = ENOMEM;
         return NULL;
     }
-    size_t pages = (bytes + PAGE_BYTES - 1) / PAGE_BYTES;
-    return strata__front_aligned(PAGE_BYTES, (pages > 0 ? pages : 1) * PAGE_BYTES);
+    size_t pages = (bytes + STRATA__PAGE_BYTES - 1) / STRATA__PAGE_BYTES;
+    return strata__front_aligned(
+        STRATA__PAGE_BYTES, (pages > 0 ? pages : 1) * STRATA__PAGE_BYTES);
 }
 
 size_t malloc_usable_size(void *block)

@@ -30,6 +30,7 @@
 #include "limit.h"
 #include "lock.h"
 #include "os.h"
+#include "pagesize.h"
 #include "publish.h"
 #include "sequence_many.h"
 #include "units.h"
@@ -40,8 +41,8 @@
 #    pragma weak __rseq_size
 #endif
 
-#define PAGE_BYTES ((size_t)4096)
-#define TABLE_BYTES ((sizeof(struct strata__slots) + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1))
+#define TABLE_BYTES                                                                      \
+    ((sizeof(struct strata__slots) + STRATA__PAGE_BYTES - 1) & ~(STRATA__PAGE_BYTES - 1))
 #define CPU_ID_OFFSET 4 /* in struct rseq */
 #define ROOM_SHARE 512
 
@@ -185,7 +186,7 @@ static struct strata__slots *new_table(void)
 {
     struct strata__slots *table = NULL;
     if (strata__limit_buy(TABLE_BYTES) == 0 &&
-        (table = strata__os->map(TABLE_BYTES, PAGE_BYTES)) == NULL) {
+        (table = strata__os->map(TABLE_BYTES, STRATA__PAGE_BYTES)) == NULL) {
         strata__limit_return(TABLE_BYTES);
     }
     if (table != NULL) {

@@ -31,7 +31,7 @@
 #define BITS_PER_BYTE 8
 
 _Static_assert(
-    offsetof(struct strata__shared, region) % STRATA__PAGE == 0, "whole pages");
+    offsetof(struct strata__shared, region) % STRATA__PAGE_BYTES == 0, "whole pages");
 _Static_assert(offsetof(struct strata__shared, directory) -
                        offsetof(struct strata__shared, region) ==
                    STRATA_DIRECTORY_OFFSET,
@@ -39,7 +39,7 @@ _Static_assert(offsetof(struct strata__shared, directory) -
 _Static_assert(offsetof(struct strata_region, classes) % 64 == 0, "cache lines");
 _Static_assert(offsetof(struct strata_region, cpus) % 128 == 0, "a CPU's own lines");
 
-struct strata__shared strata__shared __attribute__((aligned(STRATA__PAGE)));
+struct strata__shared strata__shared __attribute__((aligned(STRATA__PAGE_BYTES)));
 
 static struct {
     int open;
@@ -68,7 +68,7 @@ static unsigned possible_cpus(void)
 
 static size_t round_up(size_t bytes)
 {
-    return (bytes + STRATA__PAGE - 1) & ~(size_t)(STRATA__PAGE - 1);
+    return (bytes + STRATA__PAGE_BYTES - 1) & ~(STRATA__PAGE_BYTES - 1);
 }
 
 static int attach(void)
@@ -104,7 +104,7 @@ static void fill(void)
     shown->cpu_count = (uint32_t)((region.bytes - offsetof(struct strata_region, cpus)) /
                                   sizeof(struct strata_layout_cpu));
     shown->process_id = getpid();
-    shown->page_bytes = STRATA__PAGE;
+    shown->page_bytes = STRATA__PAGE_BYTES;
     shown->started_boot_ns = boot_ns();
     shown->generation = region.generation;
     memcpy(shown->magic, STRATA_LAYOUT_MAGIC, sizeof(STRATA_LAYOUT_MAGIC));

@@ -9,10 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pagesize.h"
 #include "strata/layout.h"
 #include "strata/layout_places.h"
 
-#define STRATA__PAGE 4096
 /* Calls on CPUs above go to the central lists. One less than the rows, since `alive` takes a
  * place in front. */
 #define STRATA__CPUS_MAX (STRATA_LAYOUT_CPUS - 1)
@@ -28,8 +28,8 @@ struct strata__slots;
 struct strata__shared {
     void *alive;
     struct strata__slots *caches[STRATA__CPUS_MAX]; /* by CPU; NULL: nothing kept there */
-    struct strata_region region __attribute__((aligned(STRATA__PAGE)));
-    struct strata_directory directory __attribute__((aligned(STRATA__PAGE)));
+    struct strata_region region __attribute__((aligned(STRATA__PAGE_BYTES)));
+    struct strata_directory directory __attribute__((aligned(STRATA__PAGE_BYTES)));
 };
 extern struct strata__shared strata__shared;
 

@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define STRATA__PAGE_BITS 12
-#define STRATA__PAGE_BYTES ((size_t)1 << STRATA__PAGE_BITS)
+#include "pagesize.h"
+
 #define STRATA__CHUNK_BITS 21
 #define STRATA__CHUNK_BYTES ((size_t)1 << STRATA__CHUNK_BITS)
 #define STRATA__CHUNK_PAGES (STRATA__CHUNK_BYTES / STRATA__PAGE_BYTES)

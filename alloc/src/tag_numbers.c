@@ -6,10 +6,10 @@
 #include "tag_numbers.h"
 
 #include "os.h"
+#include "pagesize.h"
 #include "region.h"
 #include "unitmap.h"
 
-#define PAGE_BYTES ((size_t)4096)
 #define CHUNK_BITS 25 /* 32 MiB of blocks */
 #define CHUNK_UNITS ((size_t)1 << (CHUNK_BITS - STRATA__UNIT_BITS))
 #define CHUNKS ((size_t)1 << (35 - CHUNK_BITS)) /* in a part of the root */
@@ -32,7 +32,7 @@ static uint16_t *number_of(const void *block, int make)
     uintptr_t address = (uintptr_t)block;
     struct root *root = __atomic_load_n(&roots[address >> 35], __ATOMIC_ACQUIRE);
     if (root == NULL) {
-        root = make ? strata__os->map(sizeof(*root), PAGE_BYTES) : NULL;
+        root = make ? strata__os->map(sizeof(*root), STRATA__PAGE_BYTES) : NULL;
         if (root == NULL) {
             return NULL;
         }
@@ -42,7 +42,7 @@ static uint16_t *number_of(const void *block, int make)
     struct chunk **place = &root->chunks[address >> CHUNK_BITS & (CHUNKS - 1)];
     struct chunk *chunk = __atomic_load_n(place, __ATOMIC_ACQUIRE);
     if (chunk == NULL) {
-        chunk = make ? strata__os->map(sizeof(*chunk), PAGE_BYTES) : NULL;
+        chunk = make ? strata__os->map(sizeof(*chunk), STRATA__PAGE_BYTES) : NULL;
         if (chunk == NULL) {
             return NULL;
         }

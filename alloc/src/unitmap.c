@@ -14,9 +14,8 @@
 #include <errno.h>
 
 #include "os.h"
+#include "pagesize.h"
 #include "region.h"
-
-#define PAGE_BYTES ((size_t)4096)
 
 struct strata__leaf *strata__unitmap_root[STRATA__ROOT_ENTRIES];
 
@@ -34,7 +33,7 @@ static int cover_one(size_t root_index)
     if (__atomic_load_n(slot, __ATOMIC_ACQUIRE) != NULL) {
         return 0;
     }
-    struct strata__leaf *leaf = strata__os->map(sizeof(*leaf), PAGE_BYTES);
+    struct strata__leaf *leaf = strata__os->map(sizeof(*leaf), STRATA__PAGE_BYTES);
     if (leaf == NULL) {
         return -ENOMEM;
     }

@@ -11,6 +11,7 @@
 #define STRATA__UNIT_BITS 16
 #define STRATA__UNIT_BYTES ((size_t)1 << STRATA__UNIT_BITS)
 #define STRATA__UNIT_PAGES 16U
+#define STRATA__UNIT_PAGES_MASK 0xffffU /* a bit for each */
 #define STRATA__LEAF_BITS 16
 #if defined(__aarch64__)
 #    define STRATA__ADDRESS_BITS 48

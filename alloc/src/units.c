@@ -27,9 +27,9 @@
 #include "lock.h"
 #include "metadata.h"
 #include "os.h"
+#include "pagesize.h"
 #include "region.h"
 
-#define PAGE_BYTES ((size_t)4096)
 #define REGION_LEAST_BYTES ((size_t)512 << 10)
 #define REGION_MOST_BYTES ((size_t)32 << 20)
 #define EXACT_BINS 32U
@@ -317,7 +317,8 @@ static int carve(struct strata__span *span, char *start, size_t units)
     uint8_t was_dirty = span->dirty;
     unlink_span(span);
     if (was_dirty) {
-        change(&heap.stats.dirty_bytes, -(touched_pages(start, units) * PAGE_BYTES));
+        change(
+            &heap.stats.dirty_bytes, -(touched_pages(start, units) * STRATA__PAGE_BYTES));
     }
     if (second != NULL) {
         put_rest(second, was_dirty);
@@ -435,7 +436,7 @@ void strata__units_give(struct strata__span *span, char *start, size_t units)
     (void)note_resident();
     size_t pages = touched_pages(start, units);
     span->dirty = pages > 0;
-    change(&heap.stats.dirty_bytes, pages * PAGE_BYTES);
+    change(&heap.stats.dirty_bytes, pages * STRATA__PAGE_BYTES);
     insert(span);
     publish();
     strata__lock_drop(&heap.lock);
@@ -449,8 +450,8 @@ static size_t purge_span(const struct strata__span *span, size_t wanted_bytes)
     size_t bytes = 0;
     while (first > 0 && bytes < wanted_bytes) {
         first--;
-        bytes += PAGE_BYTES * (size_t)__builtin_popcount(*strata__unitmap_touched(
-                                  span->start + first * STRATA__UNIT_BYTES));
+        bytes += STRATA__PAGE_BYTES * (size_t)__builtin_popcount(*strata__unitmap_touched(
+                                          span->start + first * STRATA__UNIT_BYTES));
     }
     char *start = span->start + first * STRATA__UNIT_BYTES;
     size_t units = span->units - first;
@@ -502,7 +503,8 @@ uint16_t strata__units_purge_pages(char *start, unsigned pages)
         unsigned first = (unsigned)__builtin_ctz(pages);
         unsigned count = (unsigned)__builtin_ctz(~(pages >> first));
         unsigned run = ((1U << count) - 1) << first;
-        if (strata__os->purge(start + first * PAGE_BYTES, count * PAGE_BYTES) == 0) {
+        if (strata__os->purge(
+                start + first * STRATA__PAGE_BYTES, count * STRATA__PAGE_BYTES) == 0) {
             purged |= run;
         }
         pages &= ~run;
@@ -588,7 +590,7 @@ static void check_bin(
     const struct strata__span *span = bins->heads[bin];
     STRATA__BUG_IF((span != NULL) != (bins->filled >> bin & 1));
     for (; span != NULL; span = span->next) {
-        size_t dirty_bytes = touched_pages(span->start, span->units) * PAGE_BYTES;
+        size_t dirty_bytes = touched_pages(span->start, span->units) * STRATA__PAGE_BYTES;
         STRATA__BUG_IF(span->bin != bin);
         check_span(span, dirty_bytes);
         found->free_bytes += span->units * STRATA__UNIT_BYTES;
