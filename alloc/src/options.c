@@ -99,8 +99,8 @@ static void print_help(void)
         }
     }
     const char *const sizes[] = {
-        "SIZE: bytes, or with K, M, G or T behind; or a share of "
-        "the cgroup's limit, of all memory without one, as 80%"};
+        "SIZE: bytes, or with K, M, G or T behind; or a share of the cgroup's limit, of "
+        "all memory without one, as 80%"};
     complain(sizes, 1);
 }
 

@@ -67,10 +67,12 @@ static void describe_all(struct buffer *buffer)
             buffer, "  strata %-*s%s\n", SUMMARY_COLUMN, command->name, command->summary);
     }
     buffer_append_text(buffer,
-        "\nMore: strata help COMMAND, strata help overview, "
-        "strata help targets,\nstrata help exit-codes\n\nTexts "
-        "named as share/doc/strata/NAME.md are below the prefix of "
-        "the\ninstallation, /usr or /usr/local\n");
+        "\n"
+        "More: strata help COMMAND, strata help overview, strata help targets,\n"
+        "strata help exit-codes\n"
+        "\n"
+        "Texts named as share/doc/strata/NAME.md are below the prefix of the\n"
+        "installation, /usr or /usr/local\n");
 }
 
 static void describe(const struct command *command, struct buffer *buffer)

@@ -22,8 +22,8 @@ static const struct saving_rule {
 /* PHP maps its chunks itself unless it is told not to; gc_mem_caches() leaves those alone
  * that are kept for later requests. Only its own manager knows memory_limit. */
 static const char zend_how[] =
-    "LD_PRELOAD=libstrata-malloc.so USE_ZEND_ALLOC=0, without "
-    "which it changes nothing; memory_limit then has no effect";
+    "LD_PRELOAD=libstrata-malloc.so USE_ZEND_ALLOC=0, without which it changes nothing; "
+    "memory_limit then has no effect";
 enum { LASTING_COUNT = sizeof(lasting) / sizeof(lasting[0]) };
 
 static void add_saving(struct plan_input *input, const struct plan_saving *saving)

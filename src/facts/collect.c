@@ -43,8 +43,7 @@ static int refuse_process(
             process->kernel_thread
                 ? "cannot explain process %d: a kernel thread has no memory of its own"
                 : "cannot explain process %d: it has ended and only waits for its parent "
-                  "to "
-                  "notice (zombie)",
+                  "to notice (zombie)",
             process->pid);
     case ESRCH:
         return error_set(error, rc, "cannot read process %d: it ended while it was read",

@@ -198,8 +198,7 @@ static void report_many(
         char *why = region_printf(&facts->region,
             state != FACT_DENIED
                 ? "of %zu processes: read for the largest only, to keep the overview "
-                  "cheap; "
-                  "explain one to see it"
+                  "cheap; explain one to see it"
             : geteuid() == 0
                 ? "of %zu processes: this root has no CAP_SYS_PTRACE over them"
                 : "of %zu processes: run with sudo, or give CAP_SYS_PTRACE",

@@ -61,8 +61,7 @@ static char *denied_reason(
     if (geteuid() == 0) {
         return region_copy_text(&facts->region,
             "this root has no CAP_SYS_PTRACE over the process: run outside of the "
-            "container, "
-            "or give it that capability");
+            "container, or give it that capability");
     }
     if (process->user_id != geteuid()) {
         return region_printf(&facts->region,
@@ -72,8 +71,7 @@ static char *denied_reason(
     if (scope > 0) {
         return region_printf(&facts->region,
             "kernel.yama.ptrace_scope is %llu: run with sudo, give CAP_SYS_PTRACE, or "
-            "set "
-            "it to 0",
+            "set it to 0",
             (unsigned long long)scope);
     }
     return region_copy_text(&facts->region,

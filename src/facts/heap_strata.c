@@ -128,8 +128,7 @@ int heap_strata_read(struct process_folder *folder, struct memory *memory,
     if (rc != 0) {
         return set_why(region, &process->strata, facts_state_of(rc),
             "it has a segment of shared memory like a statistics region, which is not "
-            "shared "
-            "with this user (STRATA_REGION_FOR=all in its environment would)");
+            "shared with this user (STRATA_REGION_FOR=all in its environment would)");
     }
     rc = read_source(&source, region, process);
     if (folder != NULL) {

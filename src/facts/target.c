@@ -261,8 +261,7 @@ static int refuse_pool(struct finder *finder, const char *pool)
     list_pools(finder, &buffer);
     int rc = error_set(finder->error, -ENOENT,
         "cannot find pool '%s': no PHP-FPM worker has that title, no RoadRunner worker "
-        "that "
-        "RR_MODE, no process that pid%s",
+        "that RR_MODE, no process that pid%s",
         pool, buffer_text(&buffer));
     buffer_release(&buffer);
     return rc;
@@ -426,11 +425,9 @@ static int refuse_unknown(struct finder *finder, const struct process_entry *lif
     if (lifeless != NULL) {
         return error_set(finder->error, -ENOENT,
             lifeless->kernel_thread ? "cannot explain '%s': process %d is a kernel "
-                                      "thread, which has no memory "
-                                      "of its own"
+                                      "thread, which has no memory of its own"
                                     : "cannot explain '%s': process %d has ended and "
-                                      "only waits for its parent "
-                                      "to notice",
+                                      "only waits for its parent to notice",
             finder->text, lifeless->pid);
     }
     buffer_init(&buffer);

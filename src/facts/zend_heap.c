@@ -435,8 +435,7 @@ static void store_failure(struct zend_walk *walk, int rc, struct zend_heap_facts
         heap->deep_state = FACT_ABSENT;
         heap->why = region_printf(walk->region,
             "the heap changed during each of %d walks: its counters are from one read, "
-            "the "
-            "page map is left out",
+            "the page map is left out",
             ZEND_READ_TRIES);
         return;
     }

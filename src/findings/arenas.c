@@ -111,20 +111,16 @@ static const char *reasoning_of(struct finding_list *list, const struct arenas_s
         return finding_printf(list,
             "threads that share arenas use each other's reserves, unless all are busy at "
             "once with equal work; and since malloc has raised its thresholds, each of "
-            "the "
-            "%d may keep a large end: so the range is wide. A fixed threshold gives back "
-            "the same bytes more surely (glibc-mmap-threshold): not both. Blocks in use "
-            "stay "
-            "as they are",
+            "the %d may keep a large end: so the range is wide. A fixed threshold gives "
+            "back the same bytes more surely (glibc-mmap-threshold): not both. Blocks in "
+            "use stay as they are",
             (int)CAP);
     }
     return finding_printf(list,
         "each arena keeps what its own busiest moment needed, and these moments do not "
         "fall together: pooled into %d, the reserves of %.1f equal arenas shrink to "
-        "about "
-        "sqrt(%d/%.1f) = %.0f %% of their sum, and less where malloc trims the ends of "
-        "the "
-        "few. Blocks in use stay as they are",
+        "about sqrt(%d/%.1f) = %.0f %% of their sum, and less where malloc trims the "
+        "ends of the few. Blocks in use stay as they are",
         (int)CAP, sum->estimate.even_arenas, (int)CAP, sum->estimate.even_arenas,
         100.0 * arena_cap_kept_share(CAP, sum->estimate.even_arenas));
 }
@@ -151,8 +147,7 @@ int rule_glibc_arenas(const struct snapshot *snapshot, struct finding_list *list
             : SEVERITY_INFO;
     finding.summary = finding_printf(list,
         "%zu arenas of malloc keep %s resident beyond the blocks in use; with %d arenas "
-        "the "
-        "same load would leave %s less",
+        "the same load would leave %s less",
         sum.estimate.arenas, quantity_bytes(sum.estimate.retained_bytes, false).text,
         (int)CAP, quantity_range(low, high, false).text);
     finding.reasoning = reasoning_of(list, &sum);
@@ -164,10 +159,8 @@ int rule_glibc_arenas(const struct snapshot *snapshot, struct finding_list *list
     finding.fix = fix_environment(list, snapshot, cap, 1);
     finding.verify = finding_printf(list,
         "after a restart and the same load, strata explain %s: at most %d arenas. "
-        "Resident "
-        "then goes up and down as they fill and are trimmed: the range is the mean of "
-        "some "
-        "idle moments, of five minutes and more",
+        "Resident then goes up and down as they fill and are trimmed: the range is the "
+        "mean of some idle moments, of five minutes and more",
         fix_target(list, snapshot), (int)CAP);
     return finding_push(list, &finding);
 }

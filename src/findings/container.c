@@ -76,10 +76,9 @@ int rule_page_cache_in_container(
         quantity_bytes(container->docker.value, false).text,
         quantity_bytes(cache, false).text, quantity_bytes(firm->value, false).text);
     finding.reasoning =
-        "docker and kubelet subtract the inactive part of the page cache, "
-        "podman subtracts nothing, docker up to 19.03 subtracted all of "
-        "it and tmpfs with it; the active part stays in their figures "
-        "although the kernel can drop it";
+        "docker and kubelet subtract the inactive part of the page cache, podman "
+        "subtracts nothing, docker up to 19.03 subtracted all of it and tmpfs with it; "
+        "the active part stays in their figures although the kernel can drop it";
     finding_add_fact(&finding, "docker", &container->docker);
     finding_add_fact(&finding, "kubelet", &container->kubelet);
     finding_add_fact(&finding, "podman", &container->podman);
@@ -129,9 +128,8 @@ int rule_slab_in_container(const struct snapshot *snapshot, struct finding_list 
         quantity_bytes(slab->value, false).text,
         quantity_percent(slab->value, usage->value).text);
     finding.reasoning =
-        "looking up many files, also ones that do not exist, makes dentries "
-        "and inodes; the kernel keeps them until memory is short, and "
-        "docker and kubelet count them";
+        "looking up many files, also ones that do not exist, makes dentries and inodes; "
+        "the kernel keeps them until memory is short, and docker and kubelet count them";
     finding_add_bytes(&finding, "slab_reclaimable", slab->value);
     finding_add_fact(
         &finding, "slab_unreclaimable", &cgroup->values[CGROUP_FACT_SLAB_UNRECLAIMABLE]);
@@ -173,9 +171,9 @@ int rule_shmem_charged(const struct snapshot *snapshot, struct finding_list *lis
         "be reclaimed without swap",
         quantity_bytes(shmem->value, false).text);
     finding.reasoning =
-        "files in /dev/shm, /run and other tmpfs, shared anonymous memory "
-        "and memfd are charged to whoever wrote them first, and stay "
-        "until they are removed; docker up to 19.03 hid them";
+        "files in /dev/shm, /run and other tmpfs, shared anonymous memory and memfd are "
+        "charged to whoever wrote them first, and stay until they are removed; docker up "
+        "to 19.03 hid them";
     finding_add_bytes(&finding, "shmem", shmem->value);
     finding_add_bytes(&finding, "usage", usage->value);
     finding_add_fact(&finding, "limit", limit);

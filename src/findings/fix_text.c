@@ -175,12 +175,12 @@ static void append_options(struct buffer *buffer, enum run_kind kind,
 static void append_option_file(struct buffer *buffer, enum run_kind kind)
 {
     if (kind == RUN_CONTAINER) {
-        buffer_append_text(buffer, "# compose file, in the service; "
-                                   "words of a command that is there stay in the list\n"
+        buffer_append_text(buffer, "# compose file, in the service; words of a command "
+                                   "that is there stay in the list\n"
                                    "command:");
     } else if (kind == RUN_POD) {
-        buffer_append_text(buffer, "# pod template, in the container; "
-                                   "args that are there stay in the list\n"
+        buffer_append_text(buffer, "# pod template, in the container; args that are "
+                                   "there stay in the list\n"
                                    "args:");
     } else {
         buffer_append_text(buffer, "# my.cnf, or a file of its own in conf.d\n[mysqld]");

@@ -108,9 +108,9 @@ int rule_fpm_worst_case(const struct snapshot *snapshot, struct finding_list *li
         quantity_count(sums.children, "worker").text,
         quantity_bytes(sums.worst_bytes, false).text, what,
         quantity_bytes(memory, false).text);
-    finding.reasoning = "the worst case, which an attacker or one bad page can bring "
-                        "about; whether it is "
-                        "near is told by the peaks of the workers, not by this sum";
+    finding.reasoning =
+        "the worst case, which an attacker or one bad page can bring about; whether it "
+        "is near is told by the peaks of the workers, not by this sum";
     finding_add_count(&finding, "pools", sums.pools);
     finding_add_count(&finding, "max_children", sums.children);
     finding_add_bytes(&finding, "worst_case", sums.worst_bytes);
@@ -263,8 +263,7 @@ int rule_fpm_status_memory(const struct snapshot *snapshot, struct finding_list 
         quantity_bytes(heap->cached_chunks * 2 * FINDING_MIB, false).text);
     finding.reasoning =
         "'last request memory' is the peak of real, cached chunks included, and 0 while "
-        "a "
-        "worker is busy: pools sized by it come out wrong in both directions";
+        "a worker is busy: pools sized by it come out wrong in both directions";
     finding_add_bytes(&finding, "last_request_memory", said);
     finding_add_bytes(&finding, "used", heap->used_bytes);
     finding_add_bytes(&finding, "real", heap->real_bytes);

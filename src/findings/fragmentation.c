@@ -30,12 +30,12 @@ static const char *fragmentation_fix(struct finding_list *list,
                ? NULL
                : finding_printf(list,
                      "%s# another malloc keeps blocks of one size together: try it under "
-                     "the real load\nstrata run -- COMMAND\n# and where that is smaller, "
-                     "for "
-                     "good\n%s",
+                     "the real load\n"
+                     "strata run -- COMMAND\n"
+                     "# and where that is smaller, for good\n"
+                     "%s",
                      many ? "# first MALLOC_ARENA_MAX=2: threads that share arenas fill "
-                            "each "
-                            "other's holes\n"
+                            "each other's holes\n"
                           : "",
                      other);
 }

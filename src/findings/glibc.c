@@ -65,8 +65,7 @@ int rule_glibc_retained(const struct snapshot *snapshot, struct finding_list *li
     finding.reasoning =
         "the whole pages of free chunks, and the end of the main heap, were looked up in "
         "the page tables one by one; the unused ends of other arenas are resident too, "
-        "but "
-        "malloc_trim leaves them alone: only new allocations or a restart use them";
+        "but malloc_trim leaves them alone: only new allocations or a restart use them";
     finding_add_bytes(&finding, "free_resident", kept);
     finding_add_bytes(&finding, "trim_gain", total.trim_gain_bytes);
     finding_add_bytes(&finding, "top_untrimmable", total.top_untrimmable_bytes);

@@ -36,9 +36,8 @@ int rule_rss_sum_overstates(const struct snapshot *snapshot, struct finding_list
         snapshot->member_count, quantity_bytes(resident, false).text,
         quantity_bytes(sum, false).text);
     finding.reasoning =
-        "each process counts what it shares in full; the limit of workers "
-        "follows from what one more adds (its private pages), with the "
-        "shared part paid once";
+        "each process counts what it shares in full; the limit of workers follows from "
+        "what one more adds (its private pages), with the shared part paid once";
     finding_add_count(&finding, "processes", snapshot->member_count);
     finding_add_bytes(&finding, "rss_sum", sum);
     finding_add_bytes(&finding, "resident", resident);

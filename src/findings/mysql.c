@@ -137,13 +137,11 @@ int rule_mysql_thread_cache(const struct snapshot *snapshot, struct finding_list
         quantity_count(created, "thread").text, quantity_form(created, "was", "were"),
         quantity_count(connections, "connection").text,
         mysql_value(mysql, MYSQL_FACT_MAX_USED_CONNECTIONS));
-    finding.reasoning = "with a cache as large as the connections at one time the same "
-                        "threads serve them "
-                        "all, and none is made any more. On memory the effect is small, "
-                        "and may go either "
-                        "way: arenas and stacks of ended threads are used again, with or "
-                        "without a cache; "
-                        "what saves memory is the arena cap (glibc-arenas)";
+    finding.reasoning =
+        "with a cache as large as the connections at one time the same threads serve "
+        "them all, and none is made any more. On memory the effect is small, and may go "
+        "either way: arenas and stacks of ended threads are used again, with or without "
+        "a cache; what saves memory is the arena cap (glibc-arenas)";
     finding_add_count(&finding, "threads_created", created);
     finding_add_count(&finding, "connections", connections);
     finding_add_percent(&finding, "threads_per_connection", created, connections);
@@ -318,8 +316,8 @@ int rule_mysql_configuration(const struct snapshot *snapshot, struct finding_lis
         quantity_bytes(own, false).text, quantity_bytes(resident, false).text,
         quantity_bytes(filled, false).text, quantity_bytes(unused, false).text);
     finding.reasoning =
-        "tracked counts the pool at its full size; here it counts as far as "
-        "its pages have content, and caches beside malloc do not count";
+        "tracked counts the pool at its full size; here it counts as far as its pages "
+        "have content, and caches beside malloc do not count";
     finding_add_bytes(&finding, "tracked", mysql.tracked_bytes);
     finding_add_bytes(&finding, "tracked_and_touched", own);
     finding_add_bytes(&finding, "buffer_pool", pool);
@@ -357,16 +355,13 @@ int rule_mysql_pool_emptied(const struct snapshot *snapshot, struct finding_list
     finding.pid = view->facts->pid;
     finding.summary = finding_printf(list,
         "%s of the buffer pool is without content, and %s was given up with MADV_FREE: "
-        "the "
-        "server empties its pool when it sees memory pressure",
+        "the server empties its pool when it sees memory pressure",
         quantity_percent(blank, pages).text, quantity_bytes(lazy, false).text);
     finding.reasoning =
         "MariaDB watches /proc/pressure/memory and drops clean pages of the pool; the "
-        "pages "
-        "stay resident until the kernel takes them, so the limit seems as near as before "
-        "while the cache is gone. From 10.11.12 on this is off by default; MemoryHigh of "
-        "a "
-        "unit, or a limit too near, brings it about";
+        "pages stay resident until the kernel takes them, so the limit seems as near as "
+        "before while the cache is gone. From 10.11.12 on this is off by default; "
+        "MemoryHigh of a unit, or a limit too near, brings it about";
     finding_add_bytes(&finding, "lazy_free", lazy);
     finding_add_count(&finding, "pool_pages", pages);
     finding_add_count(&finding, "pool_pages_free", blank);

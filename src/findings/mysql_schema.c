@@ -74,8 +74,7 @@ static const char *summary_of(
         return view->source == MYSQL_SOURCE_NONE
                    ? "Performance Schema is off: the server cannot say what it uses"
                    : "Performance Schema is off, and the server's own counter explains "
-                     "less "
-                     "than half of what malloc has in use";
+                     "less than half of what malloc has in use";
     case LACK_DENIED:
         return "this user may not read performance_schema: what the server tracks by "
                "instrument is not known";
@@ -118,8 +117,7 @@ static const char *coverage_fix(
     }
     if (lack == LACK_COVERAGE) {
         return "# what no instrument counts: libraries such as SSL, plugins, storage "
-               "engines "
-               "without instruments";
+               "engines without instruments";
     }
     return fix_server_options(list, snapshot, all, 2);
 }
@@ -143,9 +141,8 @@ int rule_mysql_coverage(const struct snapshot *snapshot, struct finding_list *li
     finding.summary = summary_of(list, &mysql, lack);
     finding.reasoning =
         "an instrument counts from the moment it is on, so only a start with it gives "
-        "whole "
-        "numbers; with all of them Performance Schema takes some 70 to 100 MiB more on a "
-        "small server, and a few per cent of time";
+        "whole numbers; with all of them Performance Schema takes some 70 to 100 MiB "
+        "more on a small server, and a few per cent of time";
     finding_add_count_fact(&finding, "performance_schema",
         &mysql.facts->values[MYSQL_FACT_PERFORMANCE_SCHEMA]);
     finding_add_count_fact(
@@ -208,11 +205,10 @@ int rule_mysql_schema_memory(const struct snapshot *snapshot, struct finding_lis
         finding_printf(list, "Performance Schema itself takes %s, %s of resident%s",
             quantity_bytes(own, false).text, quantity_percent(own, resident).text,
             long_texts ? "; texts of statements are kept longer than by default" : "");
-    finding.reasoning = "its tables are made at the start, for as many threads, accounts "
-                        "and digests as may "
-                        "come; each kept text takes its full length. With "
-                        "performance_schema=OFF all of it "
-                        "goes, and with it what the server can say of itself";
+    finding.reasoning =
+        "its tables are made at the start, for as many threads, accounts and digests as "
+        "may come; each kept text takes its full length. With performance_schema=OFF all "
+        "of it goes, and with it what the server can say of itself";
     finding_add_bytes(&finding, "own", own);
     finding_add_percent(&finding, "share_of_resident", own, resident);
     finding_add_fact(

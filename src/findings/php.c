@@ -197,9 +197,8 @@ int rule_php_chunk_cliff(const struct snapshot *snapshot, struct finding_list *l
         quantity_bytes(cliff.used_bytes, false).text);
     finding.reasoning =
         "a chunk has 511 pages to give: of blocks of 256 pages or more (1 MiB strings) "
-        "it "
-        "takes one, from 171 pages two, from 128 pages three. The rest was never written "
-        "and costs no RAM; it counts only against memory_limit";
+        "it takes one, from 171 pages two, from 128 pages three. The rest was never "
+        "written and costs no RAM; it counts only against memory_limit";
     finding_add_count(&finding, "half_chunks", cliff.half);
     finding_add_count(&finding, "third_chunks", cliff.third);
     finding_add_count(&finding, "quarter_chunks", cliff.quarter);
@@ -260,8 +259,7 @@ int rule_php_idle_cache(const struct snapshot *snapshot, struct finding_list *li
     finding.reasoning =
         "at the end of each request PHP halves the distance between what it keeps and "
         "what that request needed: the cache ages by requests, never by time, so a "
-        "worker "
-        "that went idle after a large request keeps its chunks";
+        "worker that went idle after a large request keeps its chunks";
     finding_add_count(&finding, "idle_workers", kept.workers);
     finding_add_count(&finding, "cached_chunks", kept.chunks);
     finding_add_bytes(&finding, "cached_resident", kept.resident_bytes);
@@ -319,8 +317,7 @@ int rule_php_collectable(const struct snapshot *snapshot, struct finding_list *l
         quantity_bytes(sum.resident_bytes, false).text);
     finding.reasoning =
         "pages of small blocks go back to their chunk only in a collection or at the end "
-        "of "
-        "the request, and a chunk goes back only when all its pages are free; the "
+        "of the request, and a chunk goes back only when all its pages are free; the "
         "collection was rehearsed on the heap's own lists";
     finding_add_bytes(&finding, "gc_gain", sum.gc_bytes);
     finding_add_bytes(&finding, "gc_real", sum.real_bytes);
@@ -364,9 +361,8 @@ int rule_php_native_memory(const struct snapshot *snapshot, struct finding_list 
         quantity_bytes(native, false).text, quantity_bytes(real, false).text);
     finding.reasoning =
         "extensions and their libraries (database drivers, curl, image and XML "
-        "libraries) "
-        "and the cycle collector's buffer allocate from malloc: memory_get_usage() and "
-        "memory_limit do not see that memory";
+        "libraries) and the cycle collector's buffer allocate from malloc: "
+        "memory_get_usage() and memory_limit do not see that memory";
     finding_add_bytes(&finding, "native_in_use", native);
     finding_add_bytes(&finding, "real", real);
     finding.fix = "# compare two explains some requests apart: when native_in_use grows "

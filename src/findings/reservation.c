@@ -190,17 +190,15 @@ int rule_limit_nofile(const struct snapshot *snapshot, struct finding_list *list
     finding.summary =
         table ? finding_printf(list,
                     "the limit of open files is %" PRIu64
-                    " and one block of %s is large enough "
-                    "for a table of that many: programs such as mysqld size tables by it",
+                    " and one block of %s is large enough for a table of that many: "
+                    "programs such as mysqld size tables by it",
                     worst.limit, quantity_bytes(worst.widest.size_bytes, false).text)
               : finding_printf(list,
                     "the limit of open files is %" PRIu64
-                    ": a program that sizes tables by it "
-                    "would take many GiB",
+                    ": a program that sizes tables by it would take many GiB",
                     worst.limit);
     finding.reasoning =
-        "LimitNOFILE=infinity became fs.nr_open, which newer systemd sets "
-        "to 1073741816";
+        "LimitNOFILE=infinity became fs.nr_open, which newer systemd sets to 1073741816";
     finding_add_count(&finding, "limit_open_files", worst.limit);
     finding_add_bytes(&finding, "largest_block", worst.widest.size_bytes);
     finding_add_bytes(&finding, "largest_block_resident", worst.widest.resident_bytes);

@@ -48,13 +48,12 @@ int rule_file_pages_look_alarming(
     }
     finding.summary = finding_printf(list,
         "%s of the resident set (%s) is pages of files: it looks alarming and is not, "
-        "the "
-        "kernel drops them when memory is short",
+        "the kernel drops them when memory is short",
         quantity_bytes(files, false).text, quantity_percent(files, resident).text);
     finding.reasoning =
-        "a page of a file that is mapped counts in Rss of each process that "
-        "touched it; it can be read again from the file, so it is not "
-        "what makes a machine run out of memory";
+        "a page of a file that is mapped counts in Rss of each process that touched it; "
+        "it can be read again from the file, so it is not what makes a machine run out "
+        "of memory";
     finding_add_bytes(&finding, "file_pages", files);
     finding_add_bytes(&finding, "other", number_subtract(resident, files));
     finding_add_bytes(&finding, "program_code", layer_part_bytes(layer, "program-code"));

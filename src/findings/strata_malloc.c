@@ -140,8 +140,7 @@ int rule_strata_retained(const struct snapshot *snapshot, struct finding_list *l
     finding.reasoning =
         "free spans go back within half a second of rest, but for a reserve of a quarter "
         "of the recent peak; a page with one live block cannot go back, and is used "
-        "again "
-        "for blocks of the same size";
+        "again for blocks of the same size";
     finding_add_bytes(&finding, "free_resident", kept);
     finding_add_bytes(&finding, "free_spans", total.spans.touched_bytes);
     finding_add_bytes(&finding, "free_in_slabs", small);

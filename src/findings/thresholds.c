@@ -116,8 +116,7 @@ int rule_glibc_mmap_threshold(const struct snapshot *snapshot, struct finding_li
                            : SEVERITY_INFO;
     finding.summary = finding_printf(list,
         "%s is resident at the ends of heaps, unused: a freed block of %s made malloc "
-        "keep "
-        "up to %s at each",
+        "keep up to %s at each",
         quantity_bytes(estimate->ends_bytes, false).text,
         quantity_bytes(grown.threshold_bytes, false).text,
         quantity_bytes(grown.trim_bytes, false).text);

@@ -86,8 +86,7 @@ int fleet_plan_input(struct region *region, const struct fleet *fleet,
     }
     input->private_count = columns.count;
     input->source = region_printf(region,
-        "Prometheus: %s of %s in %s; a sample is a host's mean "
-        "worker",
+        "Prometheus: %s of %s in %s; a sample is a host's mean worker",
         quantity_count(columns.count, "moment").text,
         quantity_count(fleet->hosts, "host").text,
         quantity_count(fleet->days, "day").text);

@@ -140,6 +140,26 @@ class CheckStyle(unittest.TestCase):
     def test_format(self):
         self.expect_c(CLEAN_C.replace("a + b", "a+b"), "clang-format-violations")
 
+    def test_text_broken_early(self):
+        text = with_body('    complain("a text of some words "\n             "that goes on");\n')
+        self.expect_c(text, "thing.c:10: text broken early: 'that'")
+
+    def test_breaks_of_the_author_pass(self):
+        for first, second in (("SELECT a,", " b FROM c"), ("a line\\n", "and one more"),
+                              ("", "a"), ("<p>", "<b>")):
+            text = with_body(f'    complain("{first}"\n             "{second}");\n')
+            code, output = self.run_check({"src/base/thing.c": text})
+            self.assertEqual(code, 0, output)
+
+    def test_filled_text_passes(self):
+        text = with_body(f'    complain("{"word " * 14}"\n             "wordsofalongkind");\n')
+        code, output = self.run_check({"src/base/thing.c": text})
+        self.assertEqual(code, 0, output)
+
+    def test_text_too_wide(self):
+        text = with_body(f'    complain("{"word " * 16}");\n')
+        self.expect_c(text, "text beyond column 90")
+
     def test_shell(self):
         self.expect({"tools/thing": "#!/bin/sh\necho $1\n"}, "SC2086")
 

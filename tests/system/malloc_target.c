@@ -63,10 +63,9 @@ static int report(char *text)
     (void)strata_tag_get_all("sql/sort", &tag);
     return snprintf(text, TEXT_BYTES,
         "{\"preloaded\": true, \"pid\": %d, \"in_use\": %zu, \"blocks\": %zu, "
-        "\"cached\": "
-        "%zu, \"held\": %zu, \"free\": %zu, \"touched\": %zu, \"large\": %zu, "
-        "\"large_asked\": %zu, \"books\": %zu, \"given_back\": %zu, \"tag_used\": %zu, "
-        "\"tag_peak\": %zu, \"uordblks\": %zu, \"hblkhd\": %zu}\n",
+        "\"cached\": %zu, \"held\": %zu, \"free\": %zu, \"touched\": %zu, "
+        "\"large\": %zu, \"large_asked\": %zu, \"books\": %zu, \"given_back\": %zu, "
+        "\"tag_used\": %zu, \"tag_peak\": %zu, \"uordblks\": %zu, \"hblkhd\": %zu}\n",
         (int)getpid(), stats.in_use_bytes, stats.in_use_blocks, stats.cached_bytes,
         stats.held_bytes, stats.free_bytes, stats.touched_bytes, stats.large_bytes,
         stats.large_asked_bytes, stats.descriptor_bytes, stats.purged_bytes,

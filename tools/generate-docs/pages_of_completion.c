@@ -28,8 +28,8 @@ enum { WORDS_BYTES = 8192, VALUES_BYTES = 256 };
 static const char names_line[] = "printf '%s\\n'";
 /* Kernel threads have no address space. */
 static const char targets_line[] =
-    "ps -e -o vsz= -o comm= 2>/dev/null | "
-    "sed -nE 's/^ *[1-9][0-9]* ([A-Za-z0-9._@+-]+)$/\\1/p' | sort -u";
+    "ps -e -o vsz= -o comm= 2>/dev/null | sed -nE 's/^ *[1-9][0-9]* "
+    "([A-Za-z0-9._@+-]+)$/\\1/p' | sort -u";
 
 /* Behind the words that run a lab: `?` is no setting, and so the lab says which there are. */
 static const char settings_line[] = "'?' 2>&1 | sed -nE 's/^  ([a-z_-]+=).*/\\1/p'";

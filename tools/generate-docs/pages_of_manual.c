@@ -133,10 +133,13 @@ void write_manual(FILE *out, const struct command *command)
     }
     write_subject(out, "exit-codes", "EXIT STATUS");
     if (*command->name == '\0') {
-        fputs("# FILES\n\n*share/doc/strata/\\*.md*, *share/strata*\n\tbelow the prefix "
-              "that "
-              "strata is installed in (/usr, /usr/local): texts that help and manual\n"
-              "\tpages name; recipes, alert rules, a dashboard\n\n",
+        fputs("# FILES\n"
+              "\n"
+              "*share/doc/strata/\\*.md*, *share/strata*\n"
+              "\tbelow the prefix that strata is installed in (/usr, /usr/local): texts "
+              "that help and manual\n"
+              "\tpages name; recipes, alert rules, a dashboard\n"
+              "\n",
             out);
     }
     fprintf(out, "# SEE ALSO\n\n%s\n",

@@ -34,11 +34,12 @@ static void write_facts_of(
 void write_facts(FILE *out)
 {
     fprintf(out,
-        "# Facts\n\nEvery plain number that strata reads, under the name it has in "
-        "captures "
-        "and JSON.\nSizes are bytes; \"since\" is the first kernel with the key when "
-        "that "
-        "is later than 4.14.\n");
+        "# Facts\n"
+        "\n"
+        "Every plain number that strata reads, under the name it has in captures and "
+        "JSON.\n"
+        "Sizes are bytes; \"since\" is the first kernel with the key when that is later "
+        "than 4.14.\n");
     fprintf(out, generated, "src/facts_types/facts.def");
     write_facts_of(out, "Of a process", process_fact_table, PROCESS_FACT_COUNT);
     write_facts_of(out, "Of one mapping", mapping_fact_table, MAPPING_FACT_COUNT);
@@ -67,9 +68,11 @@ static void write_rule(FILE *out, const struct rule *rule)
 void write_findings(FILE *out)
 {
     fprintf(out,
-        "# Findings\n\nWhat each finding of `strata explain` means, when it speaks "
-        "and what "
-        "it proposes; the same as\n`strata rules ID`.\n");
+        "# Findings\n"
+        "\n"
+        "What each finding of `strata explain` means, when it speaks and what it "
+        "proposes; the same as\n"
+        "`strata rules ID`.\n");
     fprintf(out, generated, "src/findings/rules/");
     for (const struct rule *rule = rule_table; rule->id != NULL; rule++) {
         write_rule(out, rule);

@@ -22,8 +22,7 @@ static const char *const statements[STATEMENTS] = {
     "SELECT p.id, p.title, COUNT(*) n FROM posts p JOIN comments c ON c.post = p.id "
     "GROUP BY p.id, p.title ORDER BY n DESC, p.title LIMIT 10",
     "CREATE TEMPORARY TABLE recent AS SELECT post, body FROM comments ORDER BY body "
-    "LIMIT "
-    "400",
+    "LIMIT 400",
     "SELECT LEFT(body, 8) b, GROUP_CONCAT(post) FROM recent GROUP BY b ORDER BY b",
     "SELECT * FROM posts WHERE id IN (SELECT post FROM comments WHERE id % 17 = 3) LIMIT "
     "100",

@@ -197,10 +197,10 @@ static void roadrunner_has_its_workers(void **state)
 static void a_pool_of_two_masters_is_refused_by_master(void **state)
 {
     assert_refused(*state, "pool:www", -EEXIST,
-        "together\n  3300 php-fpm8.2, 3 processes, 80.3 MiB, blue.service: php-fpm: "
-        "master "
-        "process (/etc/php/8.2/fp\n  3310 php-fpm8.2, 3 processes, 80.3 MiB, "
-        "green.service: php-fpm");
+        "together\n"
+        "  3300 php-fpm8.2, 3 processes, 80.3 MiB, blue.service: php-fpm: master process "
+        "(/etc/php/8.2/fp\n"
+        "  3310 php-fpm8.2, 3 processes, 80.3 MiB, green.service: php-fpm");
     assert_found(*state, "pool:3310", TARGET_POOL, "3310", PIDS(3310, 3311, 3312));
 }
 

@@ -354,8 +354,8 @@ void sample_database_asked(struct sample *sample)
     database_process.mysql = &asked_server;
     database_process.mysql_count = 1;
     *tracked = known(LAYER_TRACKED, MIB(470),
-        "MariaDB 10.11.19-MariaDB: Memory_used, and "
-        "Performance Schema for itself and for InnoDB");
+        "MariaDB 10.11.19-MariaDB: Memory_used, and Performance Schema for itself and "
+        "for InnoDB");
     tracked->state = FACT_STALE;
     tracked->plus_minus_bytes = 20840;
     tracked->parts = parts;

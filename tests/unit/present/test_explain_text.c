@@ -91,14 +91,12 @@ static void a_gap_below_nothing_has_its_own_words(void **state)
         "-19.0 MiB    beside malloc -128.0 MiB, in malloc and not tracked +109.0 MiB\n");
     assert_shown_in_use(sample_database_asked, 300 << 20,
         "-170.0 MiB    beside malloc -128.0 MiB, counted and no longer in malloc (it "
-        "moved "
-        "meanwhile) -42.0 MiB\n");
+        "moved meanwhile) -42.0 MiB\n");
     assert_shown_in_use(
         all_in_malloc, 480 << 20, "+10.0 MiB    not tracked by the application\n");
     assert_shown_in_use(all_in_malloc, 300 << 20,
         "-170.0 MiB    tracked, and not in malloc: mapped beside it, or freed since it "
-        "was "
-        "counted\n");
+        "was counted\n");
 }
 
 /* What is not resident is a figure of its own; what is, is the rest of the gap as shown. */
@@ -107,8 +105,7 @@ static void the_free_gap_adds_up(void **state)
     (void)state;
     assert_shown_in_use(sample_database_asked, 451 << 20,
         "+552.0 MiB    free in the allocator: 343.0 MiB in whole resident pages, 52.0 "
-        "MiB "
-        "beside blocks in use, 157.0 MiB not resident\n");
+        "MiB beside blocks in use, 157.0 MiB not resident\n");
     assert_shown_in_use(all_in_malloc, (451 << 20) + 50000,
         "+552.0 MiB    free in the allocator: 343.0 MiB resident, 209.0 MiB not\n");
     assert_shown_in_use(all_in_malloc, (451 << 20) - 53000,

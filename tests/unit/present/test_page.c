@@ -117,9 +117,7 @@ static void colours_each_line_of_a_paragraph(void **state)
     (void)state;
     style.color = true;
     page_paragraph(&page, INK_DIM,
-        "wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww in a line, and "
-        "1.5 MiB",
-        2);
+        "wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww in a line, and 1.5 MiB", 2);
     assert_string_equal(buffer_text(&buffer),
         "  \033[2mwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww in a line, and\033[0m\n"
         "  \033[2m1.5 MiB\033[0m\n");
