@@ -21,41 +21,49 @@
 #include "cmd/exit_code.h"
 #include "cmd/message.h"
 #include "cmd/terminal.h"
-#include "present/safe_text.h"
+#include "present/page.h"
 #include "trial/box.h"
 #include "trial/folder.h"
 #include "trial/result_json.h"
 #include "trial/service.h"
 #include "trial/table.h"
 
-enum { REGION_BYTES = 8 << 20 };
+enum { REGION_BYTES = 8 << 20, TITLE_COLUMN = 19 };
 
 static const char *const model_recipes[] = {
     "model-prefork", "model-event", "model-supervisor"};
 
-static enum exit_code list_recipes(const struct bench_request *request)
+static enum exit_code list_recipes(
+    const struct options *options, const struct bench_request *request)
 {
+    const struct present_style style = terminal_style(options);
     const char *names[RECIPES_MOST];
     struct region region;
     struct buffer buffer;
+    struct page page;
 
     region_init(&region, REGION_BYTES);
     buffer_init(&buffer);
+    page_init(&page, &style, &buffer);
     const size_t count = recipe_names(&region, request->recipes, names);
     for (size_t i = 0; i < count; i++) {
         struct recipe recipe;
         struct error error;
         error_reset(&error);
         const int rc = recipe_load(&region, request->recipes, names[i], &recipe, &error);
+        page_put(&page, INK_PLAIN, names[i]);
+        page_at(&page, TITLE_COLUMN);
         if (rc != 0) {
-            buffer_printf(
-                &buffer, "%-18s broken: %s\n", names[i], error_text(&error, rc));
+            page_put(&page, INK_PLAIN, "broken: ");
+            page_paragraph(&page, INK_PLAIN, error_text(&error, rc), TITLE_COLUMN);
             continue;
         }
         const struct recipe_program *missing = recipe_find_programs(&region, &recipe);
-        buffer_printf(&buffer, "%-18s %s%s%s\n", names[i], recipe.title,
+        const char *text = region_printf(&region, "%s%s%s", recipe.title,
             missing != NULL ? "; not installed: " : "",
             missing != NULL && recipe.install != NULL ? recipe.install : "");
+        page_paragraph(
+            &page, INK_PLAIN, text != NULL ? text : recipe.title, TITLE_COLUMN);
     }
     const int rc = print_buffer(&buffer);
     buffer_release(&buffer);
@@ -196,22 +204,28 @@ static int run_all(const struct bench_request *request, struct facts_root *root,
     return rc;
 }
 
-/* Text goes to a terminal: titles and reasons come from recipes and servers. */
-static void put_safe(const struct result *result, struct buffer *buffer)
+/* Titles and reasons come from recipes and servers: the page makes them safe to show. */
+static void put_text(
+    const struct options *options, const struct result *result, struct buffer *buffer)
 {
+    const struct present_style style = terminal_style(options);
+    struct page page;
     struct buffer raw;
 
     buffer_init(&raw);
-    result_text(result, &raw);
-    char *rest = raw.data;
-    while (rest != NULL && *rest != '\0') {
-        char *end = strchr(rest, '\n');
-        if (end != NULL) {
-            *end = '\0';
-        }
-        safe_text_append(buffer, rest, terminal_is_utf8());
-        buffer_append_char(buffer, '\n');
-        rest = end != NULL ? end + 1 : NULL;
+    page_init(&page, &style, buffer);
+    result_tables(result, page.width, &raw);
+    page_verbatim(&page, INK_PLAIN, buffer_text(&raw), 0);
+    buffer->failed = buffer->failed || raw.failed;
+    buffer_reset(&raw);
+    page_end_line(&page);
+    table_notes(result, &raw);
+    for (char *line = raw.data; line != NULL && *line != '\0';) {
+        const size_t bytes = strcspn(line, "\n");
+        const size_t behind = line[bytes] != '\0' ? 1 : 0;
+        line[bytes] = '\0';
+        page_paragraph(&page, INK_PLAIN, line, 0);
+        line += bytes + behind;
     }
     buffer->failed = buffer->failed || raw.failed;
     buffer_release(&raw);
@@ -250,7 +264,7 @@ static enum exit_code show(const struct options *options, const struct result *r
     } else if (options->texts[TEXT_HTML] != NULL) {
         result_html(result, &buffer);
     } else {
-        put_safe(result, &buffer);
+        put_text(options, result, &buffer);
     }
     if (write_out(options, &buffer) != 0) {
         code = EXIT_FAILED;
@@ -329,7 +343,7 @@ int cmd_bench(const struct options *options)
         return rc;
     }
     if (request.list) {
-        return list_recipes(&request);
+        return list_recipes(options, &request);
     }
     if (!request.models && options->argument_count == 0 && request.trial.attach == NULL) {
         complain(

@@ -19,6 +19,8 @@
 #include "cmd/lab_memory.h"
 #include "cmd/message.h"
 #include "cmd/own_folder.h"
+#include "cmd/terminal.h"
+#include "present/page.h"
 
 enum { PATH_BYTES = 4096, NAME_COLUMN = 16, MOST_ARGUMENTS = 64 };
 
@@ -52,13 +54,18 @@ const struct lab_row lab_table[] = {
     {.name = NULL},
 };
 
-static int list_labs(void)
+static int list_labs(const struct options *options)
 {
+    const struct present_style style = terminal_style(options);
     struct buffer buffer;
+    struct page page;
 
     buffer_init(&buffer);
+    page_init(&page, &style, &buffer);
     for (const struct lab_row *row = lab_table; row->name != NULL; row++) {
-        buffer_printf(&buffer, "%-*s%s\n", NAME_COLUMN, row->name, row->summary);
+        page_put(&page, INK_PLAIN, row->name);
+        page_at(&page, NAME_COLUMN);
+        page_paragraph(&page, INK_PLAIN, row->summary, NAME_COLUMN);
     }
     int rc = print_buffer(&buffer);
     buffer_release(&buffer);
@@ -119,7 +126,7 @@ int cmd_lab(const struct options *options)
     char path[PATH_BYTES];
 
     if (options->argument_count == 0) {
-        return list_labs();
+        return list_labs(options);
     }
     const struct lab_row *row = find_row(options->arguments[0]);
     if (row == NULL) {

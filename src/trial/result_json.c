@@ -49,6 +49,7 @@ static void put_figures(struct json_writer *json, const char *key,
 static void put_load(struct json_writer *json, const struct load_result *load)
 {
     put_bool(json, "complete", load->complete);
+    put_string(json, "load", load_tool_names[load->tool]);
     put_unsigned(json, "requests", load->requests);
     put_unsigned(json, "bad_status", load->bad_status);
     put_unsigned(json, "bad_body", load->bad_body);

@@ -106,6 +106,31 @@ void table_memory_row(const struct result_row *row, enum memory_figure figure,
     put_bytes(cells[5], &row->quiet[figure]);
 }
 
+/* What made the load: by the runs, for a row may need another tool than was asked for (wrk and
+ * ab speak no FastCGI, and keep no rate). Before any run, what was asked for. */
+static void put_tools(const struct result *result, struct buffer *buffer)
+{
+    static const char *const names[LOAD_TOOL_COUNT] = {
+        [LOAD_OWN] = "strata's own generator", [LOAD_WRK] = "wrk", [LOAD_AB] = "ab"};
+    bool used[LOAD_TOOL_COUNT] = {false};
+    bool any = false;
+
+    for (size_t i = 0; i < result->row_count; i++) {
+        for (size_t j = 0; j < result->rows[i].run_count; j++) {
+            used[result->rows[i].runs[j].load.tool] = true;
+            any = true;
+        }
+    }
+    used[result->setup.tool] = used[result->setup.tool] || !any;
+    any = false;
+    for (int i = 0; i < LOAD_TOOL_COUNT; i++) {
+        if (used[i]) {
+            buffer_printf(buffer, "%s%s", any ? " and " : "", names[i]);
+            any = true;
+        }
+    }
+}
+
 static void put_setup(const struct result *result, struct buffer *buffer)
 {
     const struct result_setup *setup = &result->setup;
@@ -115,14 +140,15 @@ static void put_setup(const struct result *result, struct buffer *buffer)
     } else {
         buffer_append_text(buffer, quantity_count(setup->workers, "worker").text);
     }
-    buffer_printf(buffer, ", %s, %s '%s', %s of %u s%s, %s; load by %s, ",
+    buffer_printf(buffer, ", %s, %s '%s', %s of %u s%s, %s; load by ",
         quantity_count(setup->connections, "connection").text,
         setup->url != NULL ? "URL" : "work",
         setup->url != NULL ? setup->url : setup->work,
         quantity_count(setup->runs, "run").text, setup->seconds,
         setup->runs > 1 ? ", medians (least-most)" : "",
-        quantity_count(setup->processors, "processor").text,
-        load_tool_names[setup->tool]);
+        quantity_count(setup->processors, "processor").text);
+    put_tools(result, buffer);
+    buffer_append_text(buffer, ", ");
     if (setup->rate > 0) {
         buffer_printf(buffer,
             "open loop at %.0f a second, latency from the intended start.\n",
@@ -206,9 +232,17 @@ static void put_cells(
     buffer_append_char(buffer, '\n');
 }
 
-/* Text columns are as wide as their widest cell. */
+/* One cell of a line that columns before it have begun. */
+static void put_cell(struct buffer *buffer, int width, bool first, const char *cell)
+{
+    buffer_printf(buffer, first ? "%-*s" : "  %*s", width, cell);
+}
+
+/* Text columns are as wide as their widest cell; those beyond line_columns stand below, behind the
+ * first one again. */
 static void put_table(struct buffer *buffer,
-    char (*rows)[TABLE_COLUMNS][TABLE_CELL_BYTES], size_t count, int columns)
+    char (*rows)[TABLE_COLUMNS][TABLE_CELL_BYTES], size_t count, int columns,
+    int line_columns)
 {
     int widths[TABLE_COLUMNS] = {0};
 
@@ -218,11 +252,21 @@ static void put_table(struct buffer *buffer,
             widths[j] = width > widths[j] ? width : widths[j];
         }
     }
-    for (size_t i = 0; i < count; i++) {
-        for (int j = 0; j < columns; j++) {
-            buffer_printf(buffer, j == 0 ? "%-*s" : "  %*s", widths[j], rows[i][j]);
+    for (int from = 1, end = 1; from < columns; from = end) {
+        int used = widths[0];
+        do {
+            used += 2 + widths[end++];
+        } while (end < columns && used + 2 + widths[end] <= line_columns);
+        if (from > 1) {
+            buffer_append_char(buffer, '\n');
         }
-        buffer_append_char(buffer, '\n');
+        for (size_t i = 0; i < count; i++) {
+            put_cell(buffer, widths[0], true, rows[i][0]);
+            for (int j = from; j < end; j++) {
+                put_cell(buffer, widths[j], false, rows[i][j]);
+            }
+            buffer_append_char(buffer, '\n');
+        }
     }
 }
 
@@ -239,7 +283,7 @@ static bool has_figure(const struct result_row *row, enum memory_figure figure)
     return fact_is_known(&row->idle[figure]) || fact_is_known(&row->cold[figure]);
 }
 
-void result_text(const struct result *result, struct buffer *buffer)
+void result_tables(const struct result *result, int line_columns, struct buffer *buffer)
 {
     char rows[RESULT_MAX_ROWS + 1][TABLE_COLUMNS][TABLE_CELL_BYTES];
 
@@ -247,7 +291,7 @@ void result_text(const struct result *result, struct buffer *buffer)
     for (size_t i = 0; i < result->row_count; i++) {
         table_row(result, &result->rows[i], rows[i + 1]);
     }
-    put_table(buffer, rows, result->row_count + 1, TABLE_COLUMNS);
+    put_table(buffer, rows, result->row_count + 1, TABLE_COLUMNS, line_columns);
     for (size_t i = 0; i < result->row_count; i++) {
         const struct result_row *row = &result->rows[i];
         size_t count = 1;
@@ -261,10 +305,8 @@ void result_text(const struct result *result, struct buffer *buffer)
             }
         }
         buffer_printf(buffer, "\n%s: memory\n", row->recipe);
-        put_table(buffer, rows, count, MEMORY_COLUMNS);
+        put_table(buffer, rows, count, MEMORY_COLUMNS, line_columns);
     }
-    buffer_append_char(buffer, '\n');
-    table_notes(result, buffer);
 }
 
 static void put_pipes(struct buffer *buffer, const char *const *heads, int count)

@@ -21,8 +21,10 @@ void table_memory_row(const struct result_row *row, enum memory_figure figure,
 /* Sentences under the table: how it was measured, what does not count and why. */
 void table_notes(const struct result *result, struct buffer *buffer);
 
-/* The whole result; text is aligned, Markdown has pipes. */
-void result_text(const struct result *result, struct buffer *buffer);
+/* The tables of a result, aligned, in lines of line_columns; a cell is never cut. */
+void result_tables(const struct result *result, int line_columns, struct buffer *buffer);
+
+/* The whole result, with pipes. */
 void result_markdown(const struct result *result, struct buffer *buffer);
 
 #endif

@@ -126,14 +126,75 @@ static void one_run_has_no_range(void **state)
     table_row(result, &result->rows[0], cells);
     assert_string_equal(cells[7], "380.0");
     buffer_init(&buffer);
-    result_text(result, &buffer);
+    table_notes(result, &buffer);
     assert_non_null(
         strstr(buffer_text(&buffer), "4 runs of 10 s, medians (least-most), 2"));
     buffer_reset(&buffer);
     result->setup.runs = 1;
-    result_text(result, &buffer);
+    table_notes(result, &buffer);
     assert_non_null(strstr(buffer_text(&buffer), "1 run of 10 s, 2 processors"));
     buffer_release(&buffer);
+    free(result);
+}
+
+static void assert_load_by(const struct result *result, const char *text)
+{
+    struct buffer buffer;
+
+    buffer_init(&buffer);
+    table_notes(result, &buffer);
+    if (strstr(buffer_text(&buffer), text) == NULL) {
+        fail_msg("no '%s' in: %s", text, buffer_text(&buffer));
+    }
+    buffer_release(&buffer);
+}
+
+/* What made the load of a run, and not what was asked for: wrk speaks no FastCGI. */
+static void the_header_names_what_made_the_load(void **state)
+{
+    struct result *result = sample();
+    struct result_row *row = &result->rows[0];
+
+    (void)state;
+    result->setup.tool = LOAD_WRK;
+    assert_load_by(result, "; load by strata's own generator, closed loop.\n");
+    result->rows[result->row_count++] = *row;
+    for (size_t i = 0; i < row->run_count; i++) {
+        row->runs[i].load.tool = LOAD_WRK;
+    }
+    assert_load_by(result, "; load by strata's own generator and wrk, closed loop.\n");
+    result->row_count--;
+    assert_load_by(result, "; load by wrk, closed loop.\n");
+    row->run_count = 0;
+    result->setup.tool = LOAD_AB;
+    assert_load_by(result, "; load by ab, closed loop.\n");
+    free(result);
+}
+
+/* A cell is never cut: what finds no room stands below, behind the name again. */
+static void a_wide_table_goes_on_below(void **state)
+{
+    struct result *result = sample();
+    struct buffer narrow;
+    struct buffer wide;
+
+    (void)state;
+    buffer_init(&narrow);
+    buffer_init(&wide);
+    result_tables(result, 80, &narrow);
+    result_tables(result, 200, &wide);
+    for (const char *line = buffer_text(&narrow); *line != '\0';) {
+        const size_t bytes = strcspn(line, "\n");
+        assert_in_range(bytes, 0, 80);
+        line += bytes + 1;
+    }
+    assert_non_null(strstr(buffer_text(&narrow), "\n\nserver"));
+    assert_null(strstr(buffer_text(&wide), "\n\nserver"));
+    for (int i = 0; i < TABLE_COLUMNS; i++) {
+        assert_non_null(strstr(buffer_text(&narrow), table_heads[i]));
+    }
+    buffer_release(&narrow);
+    buffer_release(&wide);
     free(result);
 }
 
@@ -304,6 +365,8 @@ int main(void)
         cmocka_unit_test(only_valid_runs_count),
         cmocka_unit_test(no_figure_of_an_invalid_row),
         cmocka_unit_test(one_run_has_no_range),
+        cmocka_unit_test(the_header_names_what_made_the_load),
+        cmocka_unit_test(a_wide_table_goes_on_below),
         cmocka_unit_test(what_was_measured_is_what_is_named),
         cmocka_unit_test(foreign_text_is_escaped),
         cmocka_unit_test(a_plan_survives_the_file),
