@@ -17,6 +17,7 @@
 #include "cmd/exit_code.h"
 #include "cmd/message.h"
 #include "findings/finding.h"
+#include "present/page.h"
 
 enum {
     WIDTH_LEAST = 60,
@@ -44,6 +45,7 @@ enum {
     VALUE_SORT,
     VALUE_FILTER,
     VALUE_TEXT = 1024, /* and enum option_text */
+    OPTION_INDENT = 2,
     DESCRIPTION_COLUMN = 26,
 };
 
@@ -404,20 +406,22 @@ bool command_takes(const struct command *command, const struct option_row *row)
 
 void options_describe(const struct command *command, struct buffer *buffer)
 {
+    const struct present_style style = {.utf8 = true, .width = STYLE_DEFAULT_WIDTH};
+    struct page page;
+
+    page_init(&page, &style, buffer);
     for (int i = 0; i < ROW_COUNT; i++) {
         const struct option_row *row = &option_table[i];
-        size_t start = buffer->length_bytes;
         if (!command_takes(command, row)) {
             continue;
         }
-        buffer_append_text(buffer, "  ");
+        page_at(&page, OPTION_INDENT);
         if (option_letter(row) != '\0') {
-            buffer_printf(buffer, "-%c, ", option_letter(row));
+            page_printf(&page, INK_PLAIN, "-%c, ", option_letter(row));
         }
-        buffer_printf(buffer, "--%s%s%s", row->name, row->argument != NULL ? " " : "",
-            row->argument != NULL ? row->argument : "");
-        int used = (int)(buffer->length_bytes - start);
-        buffer_printf(buffer, "%*s%s\n",
-            used < DESCRIPTION_COLUMN ? DESCRIPTION_COLUMN - used : 1, "", row->help);
+        page_printf(&page, INK_PLAIN, "--%s%s%s", row->name,
+            row->argument != NULL ? " " : "", row->argument != NULL ? row->argument : "");
+        page_at(&page, DESCRIPTION_COLUMN);
+        page_paragraph(&page, INK_PLAIN, row->help, DESCRIPTION_COLUMN);
     }
 }

@@ -44,8 +44,7 @@ static void put_line(
     snprintf(number, sizeof(number), "%s%s", sign, amount(page, bytes, &size));
     page_amount(page, INK_PLAIN, number);
     page_at(page, page_text_column(page));
-    page_put(page, INK_DIM, text);
-    page_end_line(page);
+    page_paragraph(page, INK_DIM, text, page_text_column(page));
 }
 
 static void put_budget(
@@ -78,6 +77,7 @@ static void put_worker(
 {
     const struct distribution *each = &plan->each;
     struct quantity size;
+    char text[LINE_BYTES];
 
     page_heading(
         page, input->samples_are_peaks
@@ -91,18 +91,16 @@ static void put_worker(
     put_line(page, "", each->most_bytes, "largest");
     put_worst(page, plan);
     if (input->concurrency > 0) {
-        page_at(page, page_text_column(page));
-        page_printf(page, INK_DIM,
+        (void)snprintf(text, sizeof(text),
             "the pool at its 95th percentile was %.2f times its mean",
             input->concurrency);
-        page_end_line(page);
+        page_paragraph(page, INK_DIM, text, page_text_column(page));
     }
     if (input->heap.hard_limit_bytes.state == FACT_OK) {
-        page_at(page, TEXT_INDENT);
-        page_printf(page, INK_DIM,
+        (void)snprintf(text, sizeof(text),
             "a request past memory_limit ends with an error, beyond %s its worker ends",
             amount(page, input->heap.hard_limit_bytes.value, &size));
-        page_end_line(page);
+        page_paragraph(page, INK_DIM, text, TEXT_INDENT);
     }
 }
 
@@ -113,6 +111,7 @@ static void put_cases(struct page *page, const struct plan_input *input,
         input->workers_allowed != 0 ? input->workers_allowed : input->workers_now;
     struct quantity size;
     char text[QUANTITY_TEXT_BYTES];
+    char sentence[LINE_BYTES];
 
     page_heading(page, "Workers");
     page_right(page, INK_DIM, "each", EACH_END);
@@ -138,18 +137,16 @@ static void put_cases(struct page *page, const struct plan_input *input,
         page_end_line(page);
     }
     if (input->idle) {
-        page_at(page, TEXT_INDENT);
-        page_put(page, INK_WARN,
+        page_paragraph(page, INK_WARN,
             "these workers have hardly worked yet: plan again under load, or from a "
-            "bench");
-        page_end_line(page);
+            "bench",
+            TEXT_INDENT);
     }
     if (input->other_pools_children > 0) {
-        page_at(page, TEXT_INDENT);
-        page_printf(page, INK_WARN,
+        (void)snprintf(sentence, sizeof(sentence),
             "the master may start %s of other pools: not in this budget",
             quantity_count(input->other_pools_children, "worker").text);
-        page_end_line(page);
+        page_paragraph(page, INK_WARN, sentence, TEXT_INDENT);
     }
 }
 
@@ -214,6 +211,8 @@ static void put_limit(
     const struct plan_limit *limit = &plan->limit;
     const struct plan_heap *heap = &input->heap;
     struct quantity size;
+    struct quantity smaller;
+    char text[LINE_BYTES];
 
     if (!limit->known) {
         return;
@@ -233,35 +232,48 @@ static void put_limit(
         "would do: the peak, a quarter more, whole chunks of 2 MiB");
     put_other_limit(page, input, plan);
     if (limit->cliff_bytes > 0) {
-        page_at(page, TEXT_INDENT);
-        page_printf(page, INK_DIM,
+        (void)snprintf(text, sizeof(text),
             "%s %s one block above 1,044,448 bytes and nothing beside it: %s of the "
-            "peak;",
+            "peak; smaller blocks would make do with %s",
             quantity_count(heap->half_chunks, "chunk").text,
             quantity_form(heap->half_chunks, "holds", "hold"),
-            amount(page, limit->cliff_bytes, &size));
-        page_end_line(page);
-        page_at(page, TEXT_INDENT);
-        page_printf(page, INK_DIM, "smaller blocks would make do with %s",
-            amount(page, limit->without_cliff_bytes, &size));
-        page_end_line(page);
+            amount(page, limit->cliff_bytes, &size),
+            amount(page, limit->without_cliff_bytes, &smaller));
+        page_paragraph(page, INK_DIM, text, TEXT_INDENT);
     }
 }
 
 /* "12 to 14 workers instead of 11", or that it is not enough for one. */
-static void put_more_workers(
-    struct page *page, const struct plan_saving *saving, uint64_t now)
+static void more_workers(
+    const struct plan_saving *saving, uint64_t now, char text[LINE_BYTES])
 {
     if (saving->workers_high <= now) {
-        page_put(page, INK_PLAIN, "which is not enough for one more");
+        (void)snprintf(text, LINE_BYTES, "which is not enough for one more");
     } else if (saving->workers_low == saving->workers_high) {
-        page_printf(page, INK_PLAIN, "%s instead of %" PRIu64,
+        (void)snprintf(text, LINE_BYTES, "%s instead of %" PRIu64,
             quantity_count(saving->workers_low, "worker").text, now);
     } else {
-        page_printf(page, INK_PLAIN, "%" PRIu64 " to %s instead of %" PRIu64,
+        (void)snprintf(text, LINE_BYTES, "%" PRIu64 " to %s instead of %" PRIu64,
             saving->workers_low, quantity_count(saving->workers_high, "worker").text,
             now);
     }
+}
+
+static void put_saving(struct page *page, const struct plan_saving *saving, uint64_t now)
+{
+    const struct quantity range =
+        quantity_range(saving->low_bytes, saving->high_bytes, page->style->exact_bytes);
+    char more[LINE_BYTES];
+    char text[2 * LINE_BYTES];
+
+    more_workers(saving, now, more);
+    (void)snprintf(text, sizeof(text), "%s less in each worker (%s), %s", range.text,
+        saving->confidence, more);
+    page_at(page, TEXT_INDENT);
+    page_put(page, INK_STRONG, saving->title);
+    page_put(page, INK_PLAIN, ":");
+    page_paragraph(page, INK_PLAIN, text, TEXT_INDENT);
+    page_paragraph(page, INK_DIM, saving->how, TEXT_INDENT + 2);
 }
 
 static void put_savings(struct page *page, const struct plan_input *input,
@@ -273,19 +285,7 @@ static void put_savings(struct page *page, const struct plan_input *input,
     page_heading(page, "What would buy more");
     page_end_line(page);
     for (size_t i = 0; i < input->saving_count; i++) {
-        const struct plan_saving *saving = &input->savings[i];
-        page_at(page, TEXT_INDENT);
-        page_printf(page, INK_STRONG, "%s", saving->title);
-        page_printf(page, INK_PLAIN, ": %s less in each worker (%s), ",
-            quantity_range(
-                saving->low_bytes, saving->high_bytes, page->style->exact_bytes)
-                .text,
-            saving->confidence);
-        put_more_workers(page, saving, plan->cases[planned].workers);
-        page_end_line(page);
-        page_at(page, TEXT_INDENT + 2);
-        page_put(page, INK_DIM, saving->how);
-        page_end_line(page);
+        put_saving(page, &input->savings[i], plan->cases[planned].workers);
     }
 }
 
@@ -313,11 +313,9 @@ void plan_text(const struct plan_input *input, const struct plan *plan,
 
     page_init(&page, style, buffer);
     page_printf(&page, INK_STRONG, "%s", input->name);
+    page_item(&page, INK_DIM, plan_server_names[input->server], TEXT_INDENT);
     page_put(&page, INK_DIM, page_separator(&page));
-    page_put(&page, INK_DIM, plan_server_names[input->server]);
-    page_put(&page, INK_DIM, page_separator(&page));
-    page_put(&page, INK_DIM, input->source);
-    page_end_line(&page);
+    page_paragraph(&page, INK_DIM, input->source, TEXT_INDENT);
     put_budget(&page, input, plan);
     put_worker(&page, input, plan);
     put_cases(&page, input, plan, planned);

@@ -96,11 +96,10 @@ const struct command command_table[] = {
         (LOOK & ~OPTION_ALL) | OPTION_ROOT | OPTION_ASK | OPTION_PLAN | OPTION_AT, 0, 2,
         cmd_plan},
     {"top", "", "the host at a glance, live, on the terminal",
-        "The table of plain `strata`, read anew every 2 seconds, with the columns of "
-        "the\n"
-        "allocator for the largest targets. Keys: arrows choose, enter shows layers and\n"
-        "findings, right unfolds a pool, s sorts, / filters, space pauses, h helps, q "
-        "ends.\n"
+        "The table of plain `strata`, read anew every 2 seconds, with the columns of\n"
+        "the allocator for the largest targets. Keys: arrows choose, enter shows layers\n"
+        "and findings, right unfolds a pool, s sorts, / filters, space pauses, h helps,\n"
+        "q ends.\n"
         "--once looks inside of the largest once and prints the table; it needs no\n"
         "terminal.\n"
         "\n"
@@ -175,11 +174,9 @@ const struct command command_table[] = {
         "proves that the library was at work in the command, and that the command's\n"
         "blocks were its, and says so.\n"
         "\n"
-        "The exit code is COMMAND's, 128 + N when signal N ended it; 125 with --check "
-        "when\n"
-        "the preload does not act, and when the library is not installed; 126 when "
-        "COMMAND\n"
-        "cannot be run, 127 when there is none.",
+        "The exit code is COMMAND's, 128 + N when signal N ended it; 125 with --check\n"
+        "when the preload does not act, and when the library is not installed; 126 when\n"
+        "COMMAND cannot be run, 127 when there is none.",
         OPTION_RUN | OPTION_BYTES | OPTION_OUTPUT, 1, ANY_NUMBER_OF_ARGUMENTS, cmd_run},
     {"rules", "[ID]", "what each finding means, when it speaks, what it proposes",
         "Without ID the list, with ID one rule in full.",

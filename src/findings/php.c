@@ -325,7 +325,7 @@ int rule_php_collectable(const struct snapshot *snapshot, struct finding_list *l
     finding_predict(
         &finding, sum.resident_bytes, sum.resident_bytes, CONFIDENCE_MEASURED);
     finding.fix =
-        "gc_mem_caches(); // after dropping a large structure, in long-running PHP";
+        "// after dropping a large structure, in long-running PHP\ngc_mem_caches();";
     finding.verify = finding_printf(
         list, "strata explain %s: gc_gain is near 0", fix_target(list, snapshot));
     return finding_push(list, &finding);

@@ -190,9 +190,7 @@ static void put_lines(struct page *page, const struct changes *changes)
         }
         for (size_t j = 0; j < blocks[i].count; j++) {
             const struct slice line = blocks[i].lines[j];
-            page_at(page, LINE_INDENT);
-            page_printf(page, INK_STRONG, "%.*s", (int)line.bytes, line.text);
-            page_end_line(page);
+            page_verbatim_line(page, INK_STRONG, line.text, line.bytes, LINE_INDENT);
         }
     }
 }

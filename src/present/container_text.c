@@ -11,7 +11,12 @@
 #include "present/header_text.h"
 #include "base/quantity.h"
 
-enum { FIGURE_INDENT = 2, FIGURE_COLUMNS = 18, FIGURE_COLUMNS_EXACT = 19 };
+enum {
+    FIGURE_INDENT = 2,
+    FIGURE_COLUMNS = 18,
+    FIGURE_COLUMNS_EXACT = 19,
+    LIMIT_BYTES = 128
+};
 
 static bool is_known(const struct fact *fact)
 {
@@ -43,16 +48,18 @@ static void limit_line(struct page *page, const struct container_view *view)
         page_put(page, INK_PLAIN, name);
     }
     if (!is_known(limit)) {
-        page_printf(page, INK_DIM, "%s%s", page_separator(page),
-            limit->state == FACT_ABSENT ? "no limit" : "limit unknown");
+        page_item(page, INK_DIM,
+            limit->state == FACT_ABSENT ? "no limit" : "limit unknown", FIGURE_INDENT);
     } else {
-        page_printf(page, INK_DIM, "%slimit %s%s", page_separator(page),
-            amount(page, limit->value).text,
-            container_limit_is_above(view->facts) ? " of a cgroup above it" : "");
+        char text[LIMIT_BYTES];
+        const int bytes =
+            snprintf(text, sizeof(text), "limit %s%s", amount(page, limit->value).text,
+                container_limit_is_above(view->facts) ? " of a cgroup above it" : "");
         if (is_known(&view->headroom)) {
-            page_printf(
-                page, INK_DIM, ", %s left", amount(page, view->headroom.value).text);
+            (void)snprintf(text + bytes, sizeof(text) - (size_t)bytes, ", %s left",
+                amount(page, view->headroom.value).text);
         }
+        page_item(page, INK_DIM, text, FIGURE_INDENT);
     }
     page_end_line(page);
 }

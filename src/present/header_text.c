@@ -12,7 +12,6 @@
 
 #include "base/quantity.h"
 #include "model/host_group.h"
-#include "present/safe_text.h"
 
 enum { HEADER_INDENT = 2, ITEM_BYTES = 192, CONTAINER_ID_SHOWN = 12 };
 
@@ -45,17 +44,7 @@ const char *bill_name(const struct cgroup_facts *cgroup, char scratch[BILL_TEXT_
 
 static void item(struct page *page, const char *text)
 {
-    const char *separator = page_separator(page);
-    bool utf8 = page->style->utf8;
-    int columns = safe_text_columns(separator, utf8) + safe_text_columns(text, utf8);
-
-    if (page->column + columns > page->width) {
-        page_end_line(page);
-        page_at(page, HEADER_INDENT);
-    } else {
-        page_put(page, INK_DIM, separator);
-    }
-    page_put(page, INK_PLAIN, text);
+    page_item(page, INK_PLAIN, text, HEADER_INDENT);
 }
 
 /* Those with the title of a worker of php-fpm: the master of the pool is none. */

@@ -268,13 +268,77 @@ void page_paragraph(struct page *page, enum ink ink, const char *text, int inden
     page_end_line(page);
 }
 
+void page_item(struct page *page, enum ink ink, const char *text, int indent)
+{
+    const char *separator = page_separator(page);
+    const bool utf8 = page->style->utf8;
+    const int columns =
+        safe_text_columns(separator, utf8) + safe_text_columns(text, utf8);
+
+    if (page->column + columns > page->width) {
+        page_end_line(page);
+        page_at(page, indent);
+    } else {
+        page_put(page, INK_DIM, separator);
+    }
+    page_put(page, ink, text);
+}
+
+/* The bytes of the mark, with its blank, that makes line a comment; 0: it is none. */
+static size_t comment_mark(const char *line)
+{
+    static const char *const marks[] = {"# ", "; ", "-- ", "// "};
+
+    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+        if (strncmp(line, marks[i], strlen(marks[i])) == 0) {
+            return strlen(marks[i]);
+        }
+    }
+    return 0;
+}
+
+/* How many bytes of words stand in one line of room bytes, at least one word. */
+static size_t words_that_fit(const char *words, size_t bytes, size_t room)
+{
+    size_t fit = 0;
+
+    for (size_t i = 1; i <= bytes; i++) {
+        if ((i == bytes || words[i] == ' ') && (i <= room || fit == 0)) {
+            fit = i;
+        }
+    }
+    return fit;
+}
+
+void page_verbatim_line(
+    struct page *page, enum ink ink, const char *line, size_t bytes, int indent)
+{
+    const size_t mark = comment_mark(line);
+    const size_t room = page->width > indent ? (size_t)(page->width - indent) : 0;
+    const char *words = line + mark;
+    size_t left = bytes - mark;
+
+    while (mark > 0 && mark + left > room) {
+        const size_t fit = words_that_fit(words, left, room > mark ? room - mark : 0);
+        if (fit == left) {
+            break;
+        }
+        page_at(page, indent);
+        page_printf(page, ink, "%.*s%.*s", (int)mark, line, (int)fit, words);
+        page_end_line(page);
+        words += fit + 1;
+        left -= fit + 1;
+    }
+    page_at(page, indent);
+    page_printf(page, ink, "%.*s%.*s", (int)mark, line, (int)left, words);
+    page_end_line(page);
+}
+
 void page_verbatim(struct page *page, enum ink ink, const char *text, int indent)
 {
     while (*text != '\0') {
         size_t bytes = strcspn(text, "\n");
-        page_at(page, indent);
-        page_printf(page, ink, "%.*s", (int)bytes, text);
-        page_end_line(page);
+        page_verbatim_line(page, ink, text, bytes, indent);
         text += bytes + (text[bytes] == '\n' ? 1 : 0);
     }
 }

@@ -75,8 +75,21 @@ void page_bar(struct page *page, uint64_t value, uint64_t maximum, int columns);
  */
 void page_paragraph(struct page *page, enum ink ink, const char *text, int indent);
 
-/* Each line of text at column indent, never wrapped: it is meant to be pasted. */
+/*
+ * text behind a separator, as one item of a line; where it finds no room, at column indent of the
+ * next line without one.
+ */
+void page_item(struct page *page, enum ink ink, const char *text, int indent);
+
+/*
+ * Each line of text at column indent, never wrapped, as it is meant to be pasted; but for a
+ * comment ("# ", "; ", "-- ", "// "), which goes on as a comment of the next line.
+ */
 void page_verbatim(struct page *page, enum ink ink, const char *text, int indent);
+
+/* The same for one line of bytes. */
+void page_verbatim_line(
+    struct page *page, enum ink ink, const char *line, size_t bytes, int indent);
 
 void page_end_line(struct page *page);
 

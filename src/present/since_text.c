@@ -157,16 +157,27 @@ static void ended_line(struct page *page, const struct since *since)
     buffer_release(&text);
 }
 
+/* When, from where, and whether the target was started again since. */
+static void put_moment(struct page *page, const struct since *since)
+{
+    struct buffer text;
+
+    buffer_init(&text);
+    buffer_printf(&text, "%s (%s, %s)",
+        quantity_time(since->before->taken_at_unix_ns).text, since->source,
+        since->restarted ? "restarted" : "same process");
+    page->buffer->failed = page->buffer->failed || text.failed;
+    page_paragraph(page, INK_DIM, buffer_text(&text), INDENT);
+    buffer_release(&text);
+}
+
 void since_text(struct page *page, const struct since *since)
 {
     if (since == NULL) {
         return;
     }
     page_heading(page, "Since");
-    page_printf(page, INK_DIM, " %s (%s, %s)",
-        quantity_time(since->before->taken_at_unix_ns).text, since->source,
-        since->restarted ? "restarted" : "same process");
-    page_end_line(page);
+    put_moment(page, since);
     layer_rows(page, since);
     for (size_t i = 0; i < since->promise_count; i++) {
         if (since->promises[i].verdict != SINCE_ENDED) {
@@ -181,7 +192,7 @@ void since_text(struct page *page, const struct since *since)
     }
     if (since->unlike != NULL) {
         page_at(page, INDENT);
-        page_printf(page, INK_DIM, "unlike moments: %s", since->unlike);
-        page_end_line(page);
+        page_put(page, INK_DIM, "unlike moments:");
+        page_paragraph(page, INK_DIM, since->unlike, INDENT);
     }
 }

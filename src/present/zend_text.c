@@ -145,12 +145,14 @@ static void division_note(struct page *page, const struct heap_row *rows, size_t
 static void put_number(
     struct page *page, const char *title, const struct fact *fact, const char *if_absent)
 {
-    page_put(page, INK_DIM, page_separator(page));
+    char text[TEXT_BYTES];
+
     if (fact->state == FACT_OK) {
-        page_printf(page, INK_DIM, "%s %" PRIu64, title, fact->value);
+        (void)snprintf(text, sizeof(text), "%s %" PRIu64, title, fact->value);
     } else {
-        page_printf(page, INK_DIM, "%s %s", title, if_absent);
+        (void)snprintf(text, sizeof(text), "%s %s", title, if_absent);
     }
+    page_item(page, INK_DIM, text, HEAP_TABLE_INDENT + 2);
 }
 
 static void pool_line(struct page *page, const struct fpm_pool_facts *pool)

@@ -86,6 +86,37 @@ static void never_wraps_what_is_to_be_pasted(void **state)
         buffer_text(&buffer), "  [Service]\n    Environment=A B\n\n  end\n");
 }
 
+/* What goes on stays a comment, so it may be pasted all the same; a command stays whole. */
+static void wraps_comments_as_comments(void **state)
+{
+    (void)state;
+    page_verbatim(&page, INK_PLAIN,
+        "# a comment of more words than the narrow terminal has columns to show them\n"
+        "; of-an-ini-file-whose-first-word-is-longer-than-any-line-of-it on\n"
+        "a-command --with=many --options=that --are=wider --than=the --terminal=has\n"
+        "# short",
+        2);
+    assert_string_equal(buffer_text(&buffer),
+        "  # a comment of more words than the narrow terminal has\n"
+        "  # columns to show them\n"
+        "  ; of-an-ini-file-whose-first-word-is-longer-than-any-line-of-it\n"
+        "  ; on\n"
+        "  a-command --with=many --options=that --are=wider --than=the --terminal=has\n"
+        "  # short\n");
+}
+
+static void items_go_on_in_the_next_line(void **state)
+{
+    (void)state;
+    page_put(&page, INK_PLAIN, "pool www");
+    page_item(&page, INK_PLAIN, "pm static", 2);
+    page_item(&page, INK_PLAIN, "an item that is moved whole to the next line", 2);
+    page_item(&page, INK_PLAIN, "x", 2);
+    assert_string_equal(buffer_text(&buffer),
+        "pool www \u00b7 pm static\n"
+        "  an item that is moved whole to the next line \u00b7 x");
+}
+
 static void draws_bars_in_eighths_or_marks(void **state)
 {
     (void)state;
@@ -144,6 +175,8 @@ int main(void)
         CASE(cuts_by_columns),
         CASE(wraps_words_and_keeps_long_ones),
         CASE(never_wraps_what_is_to_be_pasted),
+        CASE(wraps_comments_as_comments),
+        CASE(items_go_on_in_the_next_line),
         CASE(draws_bars_in_eighths_or_marks),
         CASE(colours_text_but_not_blanks),
         CASE(colours_each_line_of_a_paragraph),
