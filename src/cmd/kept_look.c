@@ -1,15 +1,14 @@
 /*
  * kept_look.c - looks in the state folder: one file for each start of a target.
  *
- * A file is a line with its plain size and a deflated capture. It is written beside its place and
- * renamed. What is read back may have been damaged, or put there for another target: it has to
- * be a regular file of this user, within the bounds, a capture that passes all checks, of the same
- * identity, and from before the start of what it is compared with. A look whose process
- * still lives is one at a sibling, not at an earlier start.
+ * A file is what record/look.h packs. It is written beside its place and renamed. What is read
+ * back may have been damaged, or put there for another target: it has to be a regular file of
+ * this user, within the bounds, a capture that passes all checks, of the same identity, and from
+ * before the start of what it is compared with. A look whose process still lives is one at a
+ * sibling, not at an earlier start.
  */
 #include "cmd/kept_look.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -21,37 +20,18 @@
 #include <unistd.h>
 
 #include "base/descriptor.h"
-#include "base/number.h"
+#include "cmd/kept_folder.h"
 #include "cmd/kept_name.h"
 #include "cmd/state_folder.h"
 #include "facts/stat.h"
-#include "record/capture.h"
-#include "record/deflate.h"
+#include "record/look.h"
 
 enum {
-    MOST_ENTRIES = 512, /* of ours; the bound on targets keeps them far below */
-    MOST_NAMES = 8192,  /* in the folder */
-    MOST_TRIES = 4,     /* of looks that turn out to be none */
-    HEAD_BYTES = 64,
+    MOST_TRIES = 4, /* of looks that turn out to be none */
+    NAME_BYTES = 64,
     STAT_BYTES = 4096,
-    TEMPORARY_SECONDS = 3600,
     NS_PER_SECOND = 1000000000,
-    DECIMAL = 10,
     START_EARLY_SECONDS = 2, /* whole seconds of the boot and of the start are cut off */
-};
-
-static const char head[] = "strata look 1 ";
-static const char temporary[] = ".strata-new-"; /* others may have files there */
-
-struct entry {
-    struct kept_name name;
-    char text[KEPT_NAME_BYTES];
-    int64_t written; /* seconds */
-};
-
-struct entries {
-    struct entry *items;
-    size_t count;
 };
 
 static int open_state(bool make)
@@ -62,163 +42,17 @@ static int open_state(bool make)
                                                  : -ENOENT;
 }
 
-/* ---- the folder's list */
-
-static void add_entry(int folder, const char *text, struct entries *entries)
-{
-    struct entry *entry = &entries->items[entries->count];
-    struct stat status;
-
-    if (entries->count == MOST_ENTRIES || strlen(text) >= sizeof(entry->text) ||
-        !kept_name_parse(text, &entry->name) ||
-        fstatat(folder, text, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
-        !S_ISREG(status.st_mode)) {
-        return;
-    }
-    (void)snprintf(entry->text, sizeof(entry->text), "%s", text);
-    entry->written = status.st_mtime;
-    entries->count++;
-}
-
-/* One that a strata which was killed left behind. */
-static void drop_temporary(int folder, const char *text)
-{
-    struct stat status;
-
-    if (strncmp(text, temporary, sizeof(temporary) - 1) == 0 &&
-        fstatat(folder, text, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-        S_ISREG(status.st_mode) && time(NULL) - status.st_mtime > TEMPORARY_SECONDS) {
-        (void)unlinkat(folder, text, 0);
-    }
-}
-
-static int list(int folder, struct entries *entries)
-{
-    const int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *names = fd >= 0 ? fdopendir(fd) : NULL;
-    const struct dirent *name;
-
-    entries->count = 0;
-    entries->items = calloc(MOST_ENTRIES + 1, sizeof(*entries->items));
-    if (names == NULL || entries->items == NULL) {
-        free(entries->items);
-        entries->items = NULL;
-        if (names != NULL) {
-            (void)closedir(names);
-        } else if (fd >= 0) {
-            (void)close(fd);
-        }
-        return -ENOMEM;
-    }
-    for (int i = 0; i < MOST_NAMES && (name = readdir(names)) != NULL; i++) {
-        add_entry(folder, name->d_name, entries);
-        drop_temporary(folder, name->d_name);
-    }
-    (void)closedir(names);
-    return 0;
-}
-
-/* ---- which to drop */
-
-static void drop(int folder, struct entry *entry)
-{
-    (void)unlinkat(folder, entry->text, 0);
-    entry->text[0] = '\0';
-}
-
-/* Of the target itself: this start, and the last one before it. */
-static void prune_target(
-    int folder, struct entries *entries, const struct kept_name *mine)
-{
-    struct entry *last = NULL;
-
-    for (size_t i = 0; i < entries->count; i++) {
-        struct entry *entry = &entries->items[i];
-        if (entry->name.key != mine->key || kept_name_same_start(&entry->name, mine)) {
-            continue;
-        }
-        if (last == NULL ||
-            entry->name.start_unix_seconds > last->name.start_unix_seconds) {
-            if (last != NULL) {
-                drop(folder, last);
-            }
-            last = entry;
-        } else {
-            drop(folder, entry);
-        }
-    }
-}
-
-/* When the newest look at the target of that key was written. */
-static int64_t newest_of(const struct entries *entries, uint64_t key)
-{
-    int64_t newest = INT64_MIN;
-
-    for (size_t i = 0; i < entries->count; i++) {
-        const struct entry *entry = &entries->items[i];
-        if (entry->text[0] != '\0' && entry->name.key == key && entry->written > newest) {
-            newest = entry->written;
-        }
-    }
-    return newest;
-}
-
-/* How many targets there are, and the one that nobody looked at for longest. */
-static size_t count_targets(const struct entries *entries, uint64_t *forgotten)
-{
-    int64_t oldest = INT64_MAX;
-    size_t count = 0;
-
-    for (size_t i = 0; i < entries->count; i++) {
-        const struct entry *entry = &entries->items[i];
-        bool first = entry->text[0] != '\0';
-        for (size_t j = 0; first && j < i; j++) {
-            first = entries->items[j].text[0] == '\0' ||
-                    entries->items[j].name.key != entry->name.key;
-        }
-        if (!first) {
-            continue;
-        }
-        count++;
-        const int64_t newest = newest_of(entries, entry->name.key);
-        if (newest < oldest) {
-            oldest = newest;
-            *forgotten = entry->name.key;
-        }
-    }
-    return count;
-}
-
-static void prune(int folder, const struct kept_name *mine)
-{
-    struct entries entries;
-    uint64_t forgotten = 0;
-
-    if (list(folder, &entries) != 0) {
-        return;
-    }
-    prune_target(folder, &entries, mine);
-    while (count_targets(&entries, &forgotten) > KEPT_MOST_TARGETS) {
-        for (size_t i = 0; i < entries.count; i++) {
-            if (entries.items[i].name.key == forgotten) {
-                drop(folder, &entries.items[i]);
-            }
-        }
-    }
-    free(entries.items);
-}
-
 /* ---- writing */
 
 static int write_beside(int folder, const char *text, const struct buffer *buffer)
 {
-    char name[HEAD_BYTES];
+    char name[NAME_BYTES];
     struct timespec now = {0};
 
     /* Containers that share the folder have processes of one number. */
     (void)clock_gettime(CLOCK_REALTIME, &now);
-    (void)snprintf(name, sizeof(name), "%s%d-%" PRId64 "-%ld", temporary, (int)getpid(),
-        (int64_t)now.tv_sec, now.tv_nsec);
+    (void)snprintf(name, sizeof(name), "%s%d-%" PRId64 "-%ld", kept_temporary,
+        (int)getpid(), (int64_t)now.tv_sec, now.tv_nsec);
     const int fd =
         openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0) {
@@ -235,37 +69,6 @@ static int write_beside(int folder, const char *text, const struct buffer *buffe
         (void)unlinkat(folder, name, 0);
     }
     return rc;
-}
-
-static size_t rows_of(const struct facts *facts)
-{
-    size_t rows = facts->process_count;
-
-    for (size_t i = 0; i < facts->process_count; i++) {
-        rows += facts->processes[i].mapping_count + facts->processes[i].span_count;
-    }
-    return rows;
-}
-
-static int pack(const struct facts *facts, struct buffer *packed)
-{
-    struct buffer plain;
-
-    if (rows_of(facts) > KEPT_MOST_ROWS) {
-        return -EFBIG;
-    }
-    buffer_init(&plain);
-    int rc = capture_write(facts, &plain, NULL);
-    if (rc == 0 && plain.length_bytes > KEPT_MOST_PLAIN_BYTES) {
-        rc = -EFBIG;
-    }
-    if (rc == 0) {
-        buffer_printf(packed, "%s%zu\n", head, plain.length_bytes);
-        rc = deflate_append(packed, plain.data, plain.length_bytes);
-    }
-    buffer_release(&plain);
-    rc = rc != 0 ? rc : buffer_error(packed);
-    return rc == 0 && packed->length_bytes > KEPT_MOST_BYTES ? -EFBIG : rc;
 }
 
 bool kept_look_is_worth(const struct finding_list *list)
@@ -292,12 +95,12 @@ int kept_look_keep(const struct facts *facts)
         return folder;
     }
     buffer_init(&packed);
-    int rc = pack(facts, &packed);
+    int rc = look_pack(facts, &packed);
     if (rc == 0) {
         rc = write_beside(folder, text, &packed);
     }
     if (rc == 0) {
-        prune(folder, &mine);
+        kept_folder_prune(folder, &mine);
     }
     buffer_release(&packed);
     (void)close(folder);
@@ -341,44 +144,22 @@ static int read_packed(int folder, const char *text, struct buffer *packed)
         rc = -EPERM;
     }
     if (rc == 0) {
-        rc = descriptor_read_all(fd, KEPT_MOST_BYTES, packed);
+        rc = descriptor_read_all(fd, LOOK_MOST_BYTES, packed);
     }
     (void)close(fd);
     return rc;
 }
 
-/* The capture behind the first line, which says how large it is. */
-static int unpack(const struct buffer *packed, struct buffer *plain)
-{
-    const char *text = buffer_text(packed);
-    const char *rest = text + sizeof(head) - 1;
-    uint64_t plain_bytes;
-
-    if (packed->length_bytes < HEAD_BYTES || strncmp(text, head, sizeof(head) - 1) != 0 ||
-        number_read(&rest, DECIMAL, &plain_bytes) != 0 || *rest++ != '\n' ||
-        plain_bytes > KEPT_MOST_PLAIN_BYTES) {
-        return -EINVAL;
-    }
-    return inflate_append(
-        plain, rest, packed->length_bytes - (size_t)(rest - text), (size_t)plain_bytes);
-}
-
 static int load(int folder, const char *text, struct facts *facts)
 {
     struct buffer packed;
-    struct buffer plain;
 
     buffer_init(&packed);
-    buffer_init(&plain);
     int rc = read_packed(folder, text, &packed);
     if (rc == 0) {
-        rc = unpack(&packed, &plain);
-    }
-    if (rc == 0) {
-        rc = capture_read(text, buffer_text(&plain), plain.length_bytes, facts, NULL);
+        rc = look_unpack(text, &packed, facts);
     }
     buffer_release(&packed);
-    buffer_release(&plain);
     return rc;
 }
 
@@ -386,7 +167,7 @@ static bool lives(const struct process_facts *process)
 {
     struct process_stat stat;
     struct buffer text;
-    char path[HEAD_BYTES];
+    char path[NAME_BYTES];
 
     (void)snprintf(path, sizeof(path), "/proc/%" PRId32 "/stat", process->pid);
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -425,36 +206,18 @@ static bool is_earlier(
     return fits;
 }
 
-/* The one with the latest start before mine and before bound. */
-static struct entry *latest_before(
-    struct entries *entries, const struct kept_name *mine, uint64_t bound)
-{
-    struct entry *latest = NULL;
-
-    for (size_t i = 0; i < entries->count; i++) {
-        struct entry *entry = &entries->items[i];
-        const uint64_t start = entry->name.start_unix_seconds;
-        if (entry->name.key == mine->key && start < bound &&
-            !kept_name_same_start(&entry->name, mine) &&
-            (latest == NULL || start > latest->name.start_unix_seconds)) {
-            latest = entry;
-        }
-    }
-    return latest;
-}
-
 static bool find(int folder, const struct facts *now, const struct kept_name *mine,
     struct facts *before)
 {
     uint64_t bound = mine->start_unix_seconds + 1;
-    struct entries entries;
+    struct kept_entries entries;
     bool found = false;
 
-    if (list(folder, &entries) != 0) {
+    if (kept_folder_list(folder, &entries) != 0) {
         return false;
     }
     for (int i = 0; i < MOST_TRIES && !found; i++) {
-        const struct entry *entry = latest_before(&entries, mine, bound);
+        const struct kept_entry *entry = kept_folder_latest(&entries, mine, bound);
         if (entry == NULL) {
             break;
         }

@@ -7,14 +7,6 @@
 #include "facts_types/facts.h"
 #include "findings/finding.h"
 
-/* Bounds of the folder; all looks together take less than 40 MiB. */
-enum {
-    KEPT_MOST_TARGETS = 64,
-    KEPT_MOST_BYTES = 300 << 10,     /* of one file */
-    KEPT_MOST_PLAIN_BYTES = 8 << 20, /* of the capture in it */
-    KEPT_MOST_ROWS = 3000, /* mappings and spans: 1,000 of them take 4 ms to write */
-};
-
 /* A finding predicts bytes, so that there will be something to compare. */
 bool kept_look_is_worth(const struct finding_list *list);
 

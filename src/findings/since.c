@@ -125,21 +125,31 @@ static const char *unlike_age(const struct since_moment *before,
         quantity_seconds(then).text);
 }
 
+/*
+ * The work in hand of a pool is that of each of its processes: how many of them there are may be
+ * what the change was about.
+ */
 static const char *unlike_work(const struct since_moment *before,
     const struct since_moment *now, enum layer_id id, struct region *region)
 {
+    const bool pool = before->snapshot->facts->target_kind == TARGET_POOL &&
+                      now->snapshot->facts->target_kind == TARGET_POOL;
+    const uint64_t most = pool ? before->snapshot->member_count : 1;
+    const uint64_t many = pool ? now->snapshot->member_count : 1;
     bool then_known;
     bool now_known;
     const uint64_t then = layer_bytes(&before->snapshot->layers[id], &then_known);
     const uint64_t at_last = layer_bytes(&now->snapshot->layers[id], &now_known);
 
-    if (!then_known || !now_known ||
-        !apart(then, at_last, LOADS_APART, work_apart_bytes)) {
+    if (!then_known || !now_known || most == 0 || many == 0 ||
+        !apart(number_scale(then, (double)many / (double)most), at_last, LOADS_APART,
+            work_apart_bytes)) {
         return NULL;
     }
-    return region_printf(region, "%s is %s now and was %s then",
+    return region_printf(region, "%s is %s%s now and was %s then",
         id == LAYER_IN_USE ? "in use" : layer_names[id],
-        quantity_bytes(at_last, false).text, quantity_bytes(then, false).text);
+        quantity_bytes(at_last / many, false).text, pool ? " a process" : "",
+        quantity_bytes(then / most, false).text);
 }
 
 static const struct fact *connections(const struct since_moment *moment)
@@ -192,7 +202,9 @@ static const char *unlike_target(const struct since_moment *before,
     if (was != NULL && is != NULL && strcmp(was, is) != 0) {
         return region_printf(region, "it is %s now and was %s then", is, was);
     }
-    if ((then->member_count == 1) != (at_last->member_count == 1)) {
+    /* A pool of which but the master is left is a pool. */
+    if (then->facts->target_kind != at_last->facts->target_kind &&
+        (then->member_count == 1) != (at_last->member_count == 1)) {
         return region_printf(region, "%s now, %s then",
             quantity_count(at_last->member_count, "process").text,
             quantity_count(then->member_count, "process").text);

@@ -13,6 +13,7 @@
 #include "base/number.h"
 #include "base/quantity.h"
 #include "findings/mysql.h"
+#include "findings/since_fpm.h"
 #include "model/glibc_total.h"
 #include "model/known.h"
 #include "model/part_table.h"
@@ -22,6 +23,7 @@ enum measure {
     MEASURE_MALLOC,
     MEASURE_STRATA,
     MEASURE_ZEND,
+    MEASURE_ZEND_CACHED,
     MEASURE_STACKS,
     MEASURE_SCHEMA,
     MEASURE_LAZY_FREE,
@@ -41,7 +43,7 @@ static const struct measured_rule measured_rules[] = {
     {"glibc-pinned-heap", MEASURE_MALLOC},
     {"mysql-thread-cache", MEASURE_MALLOC},
     {"strata-retained", MEASURE_STRATA},
-    {"php-idle-cache", MEASURE_ZEND},
+    {"php-idle-cache", MEASURE_ZEND_CACHED},
     {"php-collectable", MEASURE_ZEND},
     {"thread-stacks", MEASURE_STACKS},
     {"mysql-schema-memory", MEASURE_SCHEMA},
@@ -161,6 +163,24 @@ static bool lazy_free(const struct snapshot *snapshot, int64_t *sum)
     return snapshot->member_count > 0;
 }
 
+/* As the rule counts them, by pagemap: parts of the resident set leave pages out that were only read. */
+static bool zend_cached(const struct snapshot *snapshot, int64_t *sum)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < snapshot->member_count; i++) {
+        const struct zend_facts *zend = &snapshot->members[i].facts->zend;
+        if (!state_is_known(zend->state) && zend->state != FACT_ABSENT) {
+            return false;
+        }
+        for (size_t j = 0; j < zend->heap_count; j++) {
+            bytes = number_add(bytes, zend->heaps[j].cached_resident_bytes);
+        }
+    }
+    *sum = as_signed(bytes);
+    return snapshot->member_count > 0;
+}
+
 static bool slab(const struct snapshot *snapshot, int64_t *sum)
 {
     const struct cgroup_facts *cgroup = snapshot->container.facts;
@@ -216,6 +236,11 @@ bool since_quantity_of(const struct rule *rule, const struct since_moment *befor
         quantity->title = "given up and still resident";
         known = lazy_free(before->snapshot, &quantity->before_bytes) &&
                 lazy_free(now->snapshot, &quantity->now_bytes);
+        break;
+    case MEASURE_ZEND_CACHED:
+        quantity->title = "resident in chunks that PHP keeps for later";
+        known = zend_cached(before->snapshot, &quantity->before_bytes) &&
+                zend_cached(now->snapshot, &quantity->now_bytes);
         break;
     case MEASURE_SLAB:
         quantity->title = "kernel objects that can be dropped";
@@ -353,6 +378,10 @@ enum since_force since_force_of(const struct finding *finding,
     }
     if (strcmp(id, "mysql-thread-cache") == 0) {
         return thread_cache_force(before->snapshot, now->snapshot, region, text);
+    }
+    if (strcmp(id, "php-idle-cache") == 0) {
+        return since_fpm_force(
+            before->snapshot->facts, now->snapshot->facts, region, text);
     }
     return SINCE_FORCE_UNKNOWN;
 }

@@ -16,7 +16,7 @@
 #include "record/schema.h"
 #include "record/schema_writer.h"
 
-enum { INDENT = 1 };
+enum { INDENT = 1, ONE_LINE = 0 };
 
 /* 0, or -EFBIG with error. */
 static int check_bounds(const char *text, size_t bytes, struct error *error)
@@ -40,7 +40,7 @@ static int check_bounds(const char *text, size_t bytes, struct error *error)
 }
 
 static int write_document(
-    const struct facts *facts, struct buffer *buffer, struct error *error)
+    const struct facts *facts, int indent, struct buffer *buffer, struct error *error)
 {
     size_t start = buffer->length_bytes;
     struct json_writer json;
@@ -49,7 +49,7 @@ static int write_document(
     if (rc != 0) {
         return rc;
     }
-    json_writer_init(&json, buffer, INDENT);
+    json_writer_init(&json, buffer, indent);
     json_object_begin(&json);
     json_key(&json, CAPTURE_FORMAT_KEY);
     json_quoted(&json, CAPTURE_FORMAT);
@@ -62,13 +62,25 @@ static int write_document(
     return check_bounds(buffer->data + start, buffer->length_bytes - start, error);
 }
 
-int capture_write(const struct facts *facts, struct buffer *buffer, struct error *error)
+static int write_indented(
+    const struct facts *facts, int indent, struct buffer *buffer, struct error *error)
 {
     struct error why;
 
     error_reset(&why);
-    int rc = write_document(facts, buffer, &why);
+    int rc = write_document(facts, indent, buffer, &why);
     return rc == 0 ? 0 : error_set(error, rc, "cannot write the capture: %s", why.text);
+}
+
+int capture_write(const struct facts *facts, struct buffer *buffer, struct error *error)
+{
+    return write_indented(facts, INDENT, buffer, error);
+}
+
+int capture_write_dense(
+    const struct facts *facts, struct buffer *buffer, struct error *error)
+{
+    return write_indented(facts, ONE_LINE, buffer, error);
 }
 
 static int read_document(

@@ -30,6 +30,10 @@ enum {
  */
 int capture_write(const struct facts *facts, struct buffer *buffer, struct error *error);
 
+/* The same document on one line, for who is no reader: half the bytes. */
+int capture_write_dense(
+    const struct facts *facts, struct buffer *buffer, struct error *error);
+
 /*
  * Reads a document made by capture_write(), of any schema up to ours; name is the
  * file's, for messages: "cannot read capture 'NAME': ...". The text is not trusted: a

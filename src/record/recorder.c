@@ -344,7 +344,8 @@ static int pack(
     buffer_init(&plain);
     int rc = capture_write(facts, &plain, error);
     if (rc == 0) {
-        rc = deflate_append(&waiting->packed, buffer_text(&plain), plain.length_bytes);
+        rc = deflate_append(
+            &waiting->packed, buffer_text(&plain), plain.length_bytes, DEFLATE_FAST);
         if (rc != 0) {
             (void)error_set(error, rc, "out of memory");
         }
