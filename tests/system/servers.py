@@ -353,9 +353,10 @@ def fastcgi_get(path, script):
 
 
 @contextlib.contextmanager
-def php_fpm(script, workers=2, settings="", name="www", config=None):
+def php_fpm(script, workers=2, settings="", name="www", config=None, started=None):
     """A pool of static workers; script is what its page runs, settings go into its section.
-    config: how the server is told its fpm.conf, when not by the whole path."""
+    config: how the server is told its fpm.conf, when not by the whole path; started: how many
+    workers there are before any request, when not all."""
     server = program("php-fpm8.2", "php8.2-fpm")
     with folder() as home:
         path = os.path.join(home, "socket")
@@ -375,7 +376,8 @@ pm.max_children = {workers}
 """)
         with running([server, "-R", "-F", "-n", "-y", config or f"{home}/fpm.conf"],
                      stderr=subprocess.DEVNULL, cwd=home) as process:
-            wait_until(lambda: connects(path) and len(children(process.pid)) == workers, "php-fpm", process)
+            wait_until(lambda: connects(path) and len(children(process.pid)) == (workers if started is None else started),
+                       "php-fpm", process)
             found = Server(process, path, [process.pid] + children(process.pid))
             found.page = page
             yield found

@@ -27,6 +27,8 @@ struct fixture {
     struct moment now;
     struct since since;
     struct mysql_facts servers[2];
+    struct fpm_pool_facts pools[2][2];
+    struct zend_heap_facts heaps[2];
     const char *doubt;
 };
 
@@ -298,6 +300,123 @@ static void a_server_with_fewer_clients_is_another_moment(void **state)
         "at most 31 connections at one time since its start, 64 then");
 }
 
+/* Both are pools of one master, with a worker; the setting of then is pm = static. */
+static void make_pools(struct fixture *fixture)
+{
+    struct moment *moments[] = {&fixture->before, &fixture->now};
+
+    for (size_t i = 0; i < 2; i++) {
+        struct facts *facts = &moments[i]->facts;
+        const uint64_t start = moments[i]->process->start_unix_seconds;
+        struct process_facts *worker =
+            builder_process(facts, moments[i]->process->pid + 1, "server");
+        facts->target_kind = TARGET_POOL;
+        facts->target_name = (char[]){"www"};
+        facts->fpm_pools = fixture->pools[i];
+        facts->fpm_pool_count = 1;
+        fixture->pools[i][0] = (struct fpm_pool_facts){
+            .name = (char[]){"www"}, .config_state = FACT_OK, .manager = FPM_STATIC};
+        moments[i]->process = &facts->processes[0];
+        worker->parent_pid = moments[i]->process->pid;
+        worker->start_time_ticks = start + 1;
+        worker->start_unix_seconds = start + 1;
+        worker->mappings_state = FACT_OK;
+        worker->zend.state = FACT_OK;
+        worker->zend.heaps = &fixture->heaps[i];
+        worker->zend.heap_count = 1;
+    }
+    fixture->heaps[0].cached_resident_bytes = 50 * MIB;
+    promise(&fixture->before, "php-idle-cache", 50 * MIB, 50 * MIB);
+}
+
+static void a_pool_shows_that_its_workers_end(void **state)
+{
+    struct fixture *fixture = *state;
+    struct fpm_pool_facts *now = &fixture->pools[1][0];
+
+    make_pools(fixture);
+    assert_verdict(fixture, 1, SINCE_NOT_MADE);
+    assert_string_equal(fixture->since.promises[1].force_text,
+        "pm = static, pm.max_requests = 0 as before");
+    now->manager = FPM_ONDEMAND;
+    assert_verdict(fixture, 1, SINCE_AS_PROMISED);
+    assert_string_equal(
+        fixture->since.promises[1].force_text, "pm = ondemand, was static");
+    assert_string_equal(fixture->since.promises[1].measure,
+        "resident in chunks that PHP keeps for later");
+    assert_int_equal(since_fell_bytes(&fixture->since.promises[1]), 50 * MIB);
+    fixture->heaps[1].cached_resident_bytes = 8 * MIB;
+    assert_verdict(fixture, 1, SINCE_LESS);
+    fixture->heaps[1].cached_resident_bytes = 0;
+
+    now->manager = FPM_STATIC;
+    now->max_requests = fact_ok(500);
+    assert_verdict(fixture, 1, SINCE_AS_PROMISED);
+    assert_string_equal(
+        fixture->since.promises[1].force_text, "pm.max_requests = 500, was 0");
+    fixture->pools[0][0].max_requests = fact_ok(400);
+    assert_verdict(fixture, 1, SINCE_NOT_MADE);
+    fixture->pools[0][0].manager = now->manager = FPM_ONDEMAND;
+    fixture->pools[0][0].idle_timeout_seconds = fact_ok(60);
+    now->idle_timeout_seconds = fact_ok(10);
+    assert_verdict(fixture, 1, SINCE_AS_PROMISED);
+    assert_string_equal(
+        fixture->since.promises[1].force_text, "pm.process_idle_timeout = 10, was 60");
+
+    /* The file alone was changed. */
+    fixture->now.facts.processes[1].start_unix_seconds = 1000000 + HOUR - 1;
+    assert_verdict(fixture, 1, SINCE_NOT_MADE);
+    assert_non_null(
+        strstr(fixture->since.promises[1].force_text, ", but workers of then still run"));
+
+    /* Without the files nothing is known of it; another pool of the master tells nothing. */
+    now->config_state = FACT_DENIED;
+    compare(fixture);
+    assert_int_equal(fixture->since.promises[1].force, SINCE_FORCE_UNKNOWN);
+    now->config_state = FACT_OK;
+    now->name = (char[]){"shop"};
+    compare(fixture);
+    assert_int_equal(fixture->since.promises[1].force, SINCE_FORCE_UNKNOWN);
+}
+
+/* The master has a second pool, whose workers end: the first does not, a unit of both does. */
+static void another_pool_of_the_master_is_another_target(void **state)
+{
+    struct fixture *fixture = *state;
+
+    make_pools(fixture);
+    for (size_t i = 0; i < 2; i++) {
+        fixture->pools[i][1] = fixture->pools[i][0];
+        fixture->pools[i][1].name = (char[]){"shop"};
+    }
+    fixture->before.facts.fpm_pool_count = fixture->now.facts.fpm_pool_count = 2;
+    fixture->pools[1][1].manager = FPM_ONDEMAND;
+    assert_verdict(fixture, 1, SINCE_NOT_MADE);
+    fixture->now.facts.target_name = (char[]){"php8.2-fpm.service"};
+    assert_verdict(fixture, 1, SINCE_AS_PROMISED);
+}
+
+static void a_pool_with_fewer_workers_is_the_same_pool(void **state)
+{
+    struct fixture *fixture = *state;
+
+    make_pools(fixture);
+    fixture->pools[1][0].manager = FPM_ONDEMAND;
+    fixture->now.facts.process_count = 1; /* the master alone, with half of the work */
+    arena_now(fixture)->in_use_bytes = 20 * MIB;
+    assert_verdict(fixture, 1, SINCE_AS_PROMISED);
+    assert_null(fixture->since.unlike);
+    arena_now(fixture)->in_use_bytes = 41 * MIB;
+    assert_verdict(fixture, 1, SINCE_UNLIKE);
+    assert_string_equal(
+        fixture->since.unlike, "in use is 41.0 MiB a process now and was 20.0 MiB then");
+    /* One of its processes is not the pool. */
+    arena_now(fixture)->in_use_bytes = 20 * MIB;
+    fixture->now.facts.target_kind = TARGET_PROCESS;
+    assert_verdict(fixture, 1, SINCE_UNLIKE);
+    assert_string_equal(fixture->since.unlike, "1 process now, 2 processes then");
+}
+
 static void what_is_not_known_is_not_compared(void **state)
 {
     struct fixture *fixture = *state;
@@ -343,6 +462,9 @@ int main(void)
         TEST(changes_for_the_same_bytes_are_judged_as_one),
         TEST(moments_that_differ_get_no_verdict),
         TEST(a_server_with_fewer_clients_is_another_moment),
+        TEST(a_pool_shows_that_its_workers_end),
+        TEST(another_pool_of_the_master_is_another_target),
+        TEST(a_pool_with_fewer_workers_is_the_same_pool),
         TEST(what_is_not_known_is_not_compared),
         TEST(what_fell_goes_as_far_as_it_can),
     };
