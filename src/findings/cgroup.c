@@ -158,16 +158,6 @@ static uint64_t roomier_mib(uint64_t needed, uint64_t bound)
            1;
 }
 
-static const char *bound_fix(struct finding_list *list, const struct snapshot *snapshot,
-    const char *property, uint64_t mib)
-{
-    const char *value = finding_printf(list, "%" PRIu64 "M", mib);
-    const char *compose = finding_printf(list, "mem_limit: %" PRIu64 "m", mib);
-
-    return fix_property(list, snapshot, property, value != NULL ? value : "",
-        compose != NULL ? compose : "");
-}
-
 static const char *limit_fix(struct finding_list *list, const struct snapshot *snapshot,
     const struct closeness *close, enum severity severity)
 {
@@ -177,12 +167,9 @@ static const char *limit_fix(struct finding_list *list, const struct snapshot *s
         return "# nothing to change: the kernel takes page cache back before it kills";
     }
     if (close->ancestor) {
-        return finding_printf(list,
-            "# the limit is that of a cgroup above (limit_is_of): there, "
-            "MemoryMax=%" PRIu64 "M",
-            mib);
+        return fix_limit_above(list, snapshot, mib);
     }
-    return bound_fix(list, snapshot, "MemoryMax", mib);
+    return fix_memory_bound(list, snapshot, "MemoryMax", mib);
 }
 
 static void add_numbers(struct finding *finding, const struct closeness *close,
@@ -292,7 +279,7 @@ int rule_cgroup_stalls(const struct snapshot *snapshot, struct finding_list *lis
     finding_add_fact(&finding, "swap_usage", &cgroup->values[CGROUP_FACT_SWAP_USAGE]);
     finding_add_fact(&finding, "events_high", &cgroup->values[CGROUP_FACT_EVENTS_HIGH]);
     finding_add_fact(&finding, "events_max", &cgroup->values[CGROUP_FACT_EVENTS_MAX]);
-    finding.fix = bound_fix(list, snapshot, property,
+    finding.fix = fix_memory_bound(list, snapshot, property,
         roomier_mib(number_add(value_of(cgroup, CGROUP_FACT_USAGE),
                         value_of(cgroup, CGROUP_FACT_SWAP_USAGE)),
             bound));

@@ -90,7 +90,9 @@ int rule_page_cache_in_container(
     finding_add_fact(
         &finding, "inactive_file", &container->facts->values[CGROUP_FACT_INACTIVE_FILE]);
     finding_add_bytes(&finding, "resident", target_bytes(snapshot, LAYER_RESIDENT));
-    finding.fix = "# nothing to change: alert on non_reclaimable, not on docker stats";
+    finding.fix =
+        "# nothing to change: alert on non_reclaimable, not on what docker stats or "
+        "kubectl top shows";
     server = mysql_server_of(snapshot);
     if (server != NULL && server->facts->mysql->flush_method != NULL) {
         /* With fsync InnoDB's files go through the page cache, with O_DIRECT they do not. */
@@ -143,6 +145,29 @@ int rule_slab_in_container(const struct snapshot *snapshot, struct finding_list 
     return finding_push(list, &finding);
 }
 
+static const char *shmem_fix(struct finding_list *list, const struct snapshot *snapshot)
+{
+    static const struct fix_setting bound = {
+        .property = "TemporaryFileSystem",
+        .value = "/dev/shm:mode=1777,size=64m",
+        .compose = "tmpfs: [\"/tmp:size=64m\"]\nshm_size: 64m",
+        .pod = "volumeMounts:\n"
+               "  - {name: shm, mountPath: /dev/shm}\n"
+               "# and beside the containers\n"
+               "volumes:\n"
+               "  - {name: shm, emptyDir: {medium: Memory, sizeLimit: 64Mi}}",
+    };
+    const char *lines = fix_property(list, snapshot, &bound);
+
+    return lines == NULL ? NULL
+                         : finding_printf(list,
+                               "# what is in there\n"
+                               "df -h -t tmpfs; ipcs -m; ls -lS /dev/shm | head\n"
+                               "# and a bound for it\n"
+                               "%s",
+                               lines);
+}
+
 int rule_shmem_charged(const struct snapshot *snapshot, struct finding_list *list)
 {
     const struct cgroup_facts *cgroup = snapshot->container.facts;
@@ -178,10 +203,7 @@ int rule_shmem_charged(const struct snapshot *snapshot, struct finding_list *lis
     finding_add_bytes(&finding, "usage", usage->value);
     finding_add_fact(&finding, "limit", limit);
     finding_add_fact(&finding, "cache", &cgroup->values[CGROUP_FACT_FILE]);
-    finding.fix = "# what is in there\n"
-                  "df -h -t tmpfs; ipcs -m; ls -lS /dev/shm | head\n"
-                  "# a bound for /tmp and /dev/shm, in the compose file\n"
-                  "tmpfs: [\"/tmp:size=64m\"]\nshm_size: 64m";
+    finding.fix = shmem_fix(list, snapshot);
     finding.verify =
         finding_printf(list, "strata explain %s: charged-shmem of charged is smaller",
             fix_target(list, snapshot));

@@ -130,6 +130,8 @@ static void append_restart(
         buffer_printf(buffer, "# systemctl restart %s", unit_name(cgroup));
     } else if (kind == RUN_CONTAINER) {
         buffer_append_text(buffer, "# docker compose up -d");
+    } else if (kind == RUN_POD) {
+        buffer_append_text(buffer, "# kubectl apply -f FILE: the pod is replaced");
     } else {
         buffer_append_text(buffer, "# and start it again");
     }
@@ -202,6 +204,20 @@ const char *fix_server_options(struct finding_list *list, const struct snapshot 
     return finish(list, &buffer);
 }
 
+const char *fix_option_place(const struct snapshot *snapshot)
+{
+    switch (run_kind_of(cgroup_of(snapshot))) {
+    case RUN_CONTAINER:
+        return "the command of the compose file";
+    case RUN_POD:
+        return "the args of the pod template";
+    case RUN_PLAIN:
+    case RUN_UNIT:
+        break;
+    }
+    return "my.cnf";
+}
+
 const char *fix_server_variable(struct finding_list *list,
     const struct snapshot *snapshot, const struct fix_variable *variable)
 {
@@ -220,25 +236,61 @@ const char *fix_server_variable(struct finding_list *list,
 }
 
 const char *fix_property(struct finding_list *list, const struct snapshot *snapshot,
-    const char *name, const char *value, const char *compose)
+    const struct fix_setting *setting)
 {
     const struct cgroup_facts *cgroup = cgroup_of(snapshot);
+    const enum run_kind kind = run_kind_of(cgroup);
+    struct buffer buffer;
 
-    switch (run_kind_of(cgroup)) {
-    case RUN_UNIT:
-        return finding_printf(list,
-            "# systemctl edit %s\n[Service]\n%s=%s\n"
-            "# systemctl restart %s",
-            unit_name(cgroup), name, value, unit_name(cgroup));
-    case RUN_CONTAINER:
-    case RUN_POD:
-        return finding_printf(
-            list, "# compose file, in the service\n%s\n# docker compose up -d", compose);
-    case RUN_PLAIN:
-        break;
+    if (kind == RUN_PLAIN) {
+        return finding_printf(list, "# in the unit that starts it\n[Service]\n%s=%s",
+            setting->property, setting->value);
     }
-    return finding_printf(
-        list, "# in the unit that starts it\n[Service]\n%s=%s", name, value);
+    buffer_init(&buffer);
+    if (kind == RUN_UNIT) {
+        buffer_printf(&buffer, "# systemctl edit %s\n[Service]\n%s=%s\n",
+            unit_name(cgroup), setting->property, setting->value);
+    } else if (kind == RUN_CONTAINER) {
+        buffer_printf(&buffer, "# compose file, in the service\n%s\n", setting->compose);
+    } else {
+        buffer_printf(&buffer, "# pod template, in the container\n%s\n", setting->pod);
+    }
+    append_restart(&buffer, kind, cgroup);
+    return finish(list, &buffer);
+}
+
+const char *fix_memory_bound(struct finding_list *list, const struct snapshot *snapshot,
+    const char *property, uint64_t mib)
+{
+    const struct fix_setting setting = {
+        .property = property,
+        .value = finding_printf(list, "%" PRIu64 "M", mib),
+        .compose = finding_printf(list, "mem_limit: %" PRIu64 "m", mib),
+        /* There is no field for memory.high: the kubelet derives it from the limit. */
+        .pod =
+            finding_printf(list, "resources:\n  limits:\n    memory: %" PRIu64 "Mi", mib),
+    };
+
+    if (setting.value == NULL || setting.compose == NULL || setting.pod == NULL) {
+        return NULL;
+    }
+    return fix_property(list, snapshot, &setting);
+}
+
+const char *fix_limit_above(
+    struct finding_list *list, const struct snapshot *snapshot, uint64_t mib)
+{
+    if (run_kind_of(cgroup_of(snapshot)) == RUN_POD) {
+        return finding_printf(list,
+            "# the limit is that of a cgroup above (limit_is_of): of the pod, the sum of "
+            "resources.limits.memory of its containers, or of the node: there, %" PRIu64
+            "Mi",
+            mib);
+    }
+    return finding_printf(list,
+        "# the limit is that of a cgroup above (limit_is_of): there, MemoryMax=%" PRIu64
+        "M",
+        mib);
 }
 
 /* True where explain finds it only as pool:NAME: a pool's own name, or a pid with its descendants. */

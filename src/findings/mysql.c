@@ -326,12 +326,27 @@ int rule_mysql_configuration(const struct snapshot *snapshot, struct finding_lis
     finding_add_bytes(&finding, "resident", resident);
     finding.fix = finding_printf(list,
         "# only when memory is short: less cache means more reads from disk\n"
-        "# SET GLOBAL innodb_buffer_pool_size = %" PRIu64 "; -- and in my.cnf",
-        pool / 2);
+        "# SET GLOBAL innodb_buffer_pool_size = %" PRIu64 "; -- and in %s",
+        pool / 2, fix_option_place(snapshot));
     finding.verify =
         finding_printf(list, "strata explain %s: tracked and resident are smaller",
             fix_target(list, snapshot));
     return finding_push(list, &finding);
+}
+
+static const char *emptied_fix(struct finding_list *list, const struct snapshot *snapshot)
+{
+    static const struct fix_variable keep = {
+        "loose-innodb_buffer_pool_size_auto_min", "0"};
+    const char *option = fix_server_options(list, snapshot, &keep, 1);
+
+    return option == NULL
+               ? NULL
+               : finding_printf(list,
+                     "# MariaDB 10.11.12, 11.4.6, 11.8.2 or later, and no "
+                     "memory.high for the cgroup (MemoryHigh of a unit); until then\n"
+                     "%s",
+                     option);
 }
 
 int rule_mysql_pool_emptied(const struct snapshot *snapshot, struct finding_list *list)
@@ -368,9 +383,7 @@ int rule_mysql_pool_emptied(const struct snapshot *snapshot, struct finding_list
     finding_add_text(
         &finding, "version", mysql->version != NULL ? mysql->version : "unknown");
     finding_predict(&finding, lazy, lazy, CONFIDENCE_MEASURED);
-    finding.fix = "# MariaDB 10.11.12, 11.4.6, 11.8.2 or later; until then, in my.cnf\n"
-                  "[mysqld]\nloose-innodb_buffer_pool_size_auto_min = 0\n"
-                  "# and no MemoryHigh in the unit";
+    finding.fix = emptied_fix(list, snapshot);
     finding.verify =
         "SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_pages_free': it no longer "
         "jumps up; no 'Memory pressure event' in the error log";

@@ -24,6 +24,15 @@ enum {
     BYTES_PER_DESCRIPTOR = 8, /* the least that a table has for each open file */
 };
 
+/* A pod's manifest has no field for it. */
+static const struct fix_setting open_files = {
+    .property = "LimitNOFILE",
+    .value = "65536",
+    .compose = "ulimits:\n  nofile: {soft: 65536, hard: 65536}",
+    .pod = "command: [sh, -c, 'ulimit -n 65536; exec \"$@\"', sh]\n"
+           "args: [...]  # the command as it was, and its words",
+};
+
 static const uint64_t untouched_block_bytes = 16 * FINDING_MIB;
 static const uint64_t untouched_min_bytes = 64 * FINDING_MIB;
 /* systemd and container engines that mean "infinity" give the kernel's fs.nr_open. */
@@ -207,8 +216,7 @@ int rule_limit_nofile(const struct snapshot *snapshot, struct finding_list *list
         finding_add_count_fact(&finding, "open_files_limit",
             &server->facts->mysql->values[MYSQL_FACT_OPEN_FILES_LIMIT]);
     }
-    finding.fix = fix_property(list, snapshot, "LimitNOFILE", "65536",
-        "ulimits:\n  nofile: {soft: 65536, hard: 65536}");
+    finding.fix = fix_property(list, snapshot, &open_files);
     finding.verify = finding_printf(list,
         "after a restart, strata explain %s: resident is smaller, limit_open_files is "
         "65536",

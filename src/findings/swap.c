@@ -14,6 +14,16 @@
 
 enum { SWAP_MIN_PERCENT = 5, SWAP_WARN_PERCENT = 25 };
 
+/* A container that requests as much as its limit gets no swap of the kubelet. */
+static const struct fix_setting no_swap = {
+    .property = "MemorySwapMax",
+    .value = "0",
+    .compose = "memswap_limit: ...  # the same value as mem_limit: no swap",
+    .pod = "resources:\n"
+           "  requests:\n"
+           "    memory: ...  # the same value as limits.memory: no swap",
+};
+
 static const uint64_t swap_min_bytes = 16 * FINDING_MIB;
 static const uint64_t hugetlb_min_bytes = 2 * FINDING_MIB;
 
@@ -50,8 +60,7 @@ int rule_swap(const struct snapshot *snapshot, struct finding_list *list)
     finding_add_bytes(&finding, "resident", resident);
     finding_add_fact(
         &finding, "swap_free", &snapshot->facts->host.values[HOST_FACT_SWAP_FREE]);
-    finding.fix = fix_property(list, snapshot, "MemorySwapMax", "0",
-        "memswap_limit: ...  # the same value as mem_limit: no swap");
+    finding.fix = fix_property(list, snapshot, &no_swap);
     finding.verify = finding_printf(
         list, "strata explain %s: swapped does not grow", fix_target(list, snapshot));
     return finding_push(list, &finding);

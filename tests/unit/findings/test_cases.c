@@ -43,7 +43,34 @@ static const char *read_text(const char *path, struct buffer *buffer)
     return buffer_text(buffer);
 }
 
-static void judge(const char *name, const struct facts *facts, const char *expected)
+/* The same target in a pod: no line of a fix is for a unit, a compose file or my.cnf. */
+static void judge_as_pod(const char *name, struct facts *facts)
+{
+    static const char *const foreign[] = {"compose", "mem_limit",
+        "MemoryMax=", "MemoryHigh=", "MemorySwapMax=", "LimitNOFILE=", "systemctl",
+        "[Service]", "my.cnf"};
+    static char uid[] = "1-2";
+    struct snapshot snapshot;
+    struct finding_list list;
+
+    for (size_t i = 0; i < facts->cgroup_count; i++) {
+        facts->cgroups[i].pod_uid = uid;
+    }
+    assert_int_equal(snapshot_build(facts, &snapshot), 0);
+    assert_int_equal(findings_run(&snapshot, &list), 0);
+    for (size_t i = 0; i < list.count && facts->cgroup_count > 0; i++) {
+        const char *fix = list.items[i].fix;
+        for (size_t j = 0; fix != NULL && j < sizeof(foreign) / sizeof(foreign[0]); j++) {
+            if (strstr(fix, foreign[j]) != NULL) {
+                fail_msg("%s: '%s' for a pod: %s", name, foreign[j], fix);
+            }
+        }
+    }
+    finding_list_release(&list);
+    snapshot_release(&snapshot);
+}
+
+static void judge(const char *name, struct facts *facts, const char *expected)
 {
     struct snapshot snapshot;
     struct finding_list list;
@@ -63,6 +90,7 @@ static void judge(const char *name, const struct facts *facts, const char *expec
     }
     finding_list_release(&list);
     snapshot_release(&snapshot);
+    judge_as_pod(name, facts);
 }
 
 /* "# target NAME" in the first line of the expectation says what to explain. */

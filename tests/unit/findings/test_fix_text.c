@@ -130,6 +130,13 @@ static void hostile_names_are_not_pasted(void **state)
     assert_string_equal(fix_target(&fixture->list, &fixture->snapshot), "pool:812");
 }
 
+static const struct fix_setting no_swap = {
+    .property = "MemorySwapMax",
+    .value = "0",
+    .compose = "memswap_limit: 1g",
+    .pod = "resources: {}",
+};
+
 static void properties_follow_the_same_rules(void **state)
 {
     struct fixture *fixture = *state;
@@ -137,14 +144,43 @@ static void properties_follow_the_same_rules(void **state)
 
     cgroup->unit = (char[]){"mariadb.service"};
     assert_int_equal(snapshot_build(&fixture->facts, &fixture->snapshot), 0);
-    assert_string_equal(fix_property(&fixture->list, &fixture->snapshot, "MemoryMax",
-                            "800M", "mem_limit: 800m"),
-        "# systemctl edit mariadb.service\n[Service]\nMemoryMax=800M\n"
+    assert_string_equal(fix_property(&fixture->list, &fixture->snapshot, &no_swap),
+        "# systemctl edit mariadb.service\n[Service]\nMemorySwapMax=0\n"
         "# systemctl restart mariadb.service");
     cgroup->container_id = (char[]){"0123"};
-    assert_string_equal(fix_property(&fixture->list, &fixture->snapshot, "MemoryMax",
-                            "800M", "mem_limit: 800m"),
-        "# compose file, in the service\nmem_limit: 800m\n# docker compose up -d");
+    assert_string_equal(fix_property(&fixture->list, &fixture->snapshot, &no_swap),
+        "# compose file, in the service\nmemswap_limit: 1g\n# docker compose up -d");
+    cgroup->pod_uid = (char[]){"1-2"};
+    assert_string_equal(fix_property(&fixture->list, &fixture->snapshot, &no_swap),
+        "# pod template, in the container\nresources: {}\n"
+        "# kubectl apply -f FILE: the pod is replaced");
+}
+
+static void a_bound_of_memory_has_a_name_for_each(void **state)
+{
+    struct fixture *fixture = *state;
+    struct cgroup_facts *cgroup = builder_cgroup(&fixture->facts, 2);
+
+    assert_int_equal(snapshot_build(&fixture->facts, &fixture->snapshot), 0);
+    assert_string_equal(
+        fix_memory_bound(&fixture->list, &fixture->snapshot, "MemoryHigh", 800),
+        "# in the unit that starts it\n[Service]\nMemoryHigh=800M");
+    cgroup->container_id = (char[]){"0123"};
+    assert_non_null(
+        strstr(fix_memory_bound(&fixture->list, &fixture->snapshot, "MemoryMax", 800),
+            "\nmem_limit: 800m\n"));
+    assert_string_equal(
+        fix_option_place(&fixture->snapshot), "the command of the compose file");
+    assert_non_null(strstr(
+        fix_limit_above(&fixture->list, &fixture->snapshot, 800), "MemoryMax=800M"));
+    cgroup->pod_uid = (char[]){"1-2"};
+    assert_non_null(
+        strstr(fix_memory_bound(&fixture->list, &fixture->snapshot, "MemoryMax", 800),
+            "\nresources:\n  limits:\n    memory: 800Mi\n"));
+    assert_string_equal(
+        fix_option_place(&fixture->snapshot), "the args of the pod template");
+    assert_non_null(
+        strstr(fix_limit_above(&fixture->list, &fixture->snapshot, 800), " 800Mi"));
 }
 
 static void options_of_a_server_stand_before_its_restart(void **state)
@@ -191,6 +227,7 @@ int main(void)
         TEST(the_members_cgroup_is_used_when_the_target_has_none),
         TEST(hostile_names_are_not_pasted),
         TEST(properties_follow_the_same_rules),
+        TEST(a_bound_of_memory_has_a_name_for_each),
         TEST(options_of_a_server_stand_before_its_restart),
         TEST(a_variable_is_set_without_a_restart),
     };
