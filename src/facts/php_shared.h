@@ -8,7 +8,7 @@
 
 /*
  * Adds a span for each shared anonymous mapping whose first bytes are the header of a
- * cache. Only the first page is read, if it is present. 0 or -ENOMEM.
+ * cache, and for those after it that the header's size takes in. Only the first page is read, if it is present. 0 or -ENOMEM.
  */
 int php_shared_read(
     struct memory *memory, struct region *region, struct process_facts *process);

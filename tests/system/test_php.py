@@ -96,14 +96,17 @@ class Php(unittest.TestCase):
     def test_caches_are_named(self):
         """OPcache's and APCu's segments are told from other shared memory by their headers."""
         servers.extension("apcu", "php8.2-apcu")
-        with Script("-d", "opcache.enable_cli=1", "-d", "apc.enable_cli=1") as script:
-            parts_of = {part["id"]: part for part in
-                        tool.layer(tool.explain(script.process.pid), "resident")["parts"]}
-        for name in ("opcache", "apcu"):
-            self.assertIn(name, parts_of)
-            self.assertGreater(parts_of[name]["bytes"], 0)
-            self.assertFalse(parts_of[name]["estimate"])
-        self.assertNotIn("shm-anonymous", parts_of)
+        for jit in ("0", "16M"):  # its buffer is the end of OPcache's segment
+            with self.subTest(jit=jit), Script(
+                    "-d", "opcache.enable_cli=1", "-d", "apc.enable_cli=1",
+                    "-d", f"opcache.jit_buffer_size={jit}") as script:
+                parts_of = {part["id"]: part for part in
+                            tool.layer(tool.explain(script.process.pid), "resident")["parts"]}
+                for name in ("opcache", "apcu"):
+                    self.assertIn(name, parts_of)
+                    self.assertGreater(parts_of[name]["bytes"], 0)
+                    self.assertFalse(parts_of[name]["estimate"])
+                self.assertNotIn("shm-anonymous", parts_of)
 
     def test_collection(self):
         """gc_mem_caches() returns, and takes from real and from the resident set, what was said."""

@@ -92,6 +92,9 @@ __attribute__((destructor)) static void report(void)
         function_(__VA_ARGS__);                                                          \
     })
 
+/* The C library gives its parameters reserved names.
+ * NOLINTBEGIN(readability-inconsistent-declaration-parameter-name) */
+
 /* ---- memory */
 
 static void *counted(void *block)
@@ -225,3 +228,5 @@ ssize_t readlinkat(int folder, const char *path, char *text, size_t bytes)
 {
     return fails("link") ? -1 : CALL_NEXT(readlinkat, folder, path, text, bytes);
 }
+
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */

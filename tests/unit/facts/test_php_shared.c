@@ -90,6 +90,28 @@ static void opcache_names_its_own_segment(void **state)
     assert_owner(*state, SPAN_OPCACHE);
 }
 
+/* As 8.4 has it by default: the segment's size has that of the JIT's buffer in it. */
+static void the_end_of_opcache_is_the_jits(void **state)
+{
+    struct scene *scene = *state;
+    const uint64_t middle = scene->start + ZEND_CHUNK_BYTES / 4;
+
+    write_opcache(scene);
+    scene->mappings[1] = scene->mappings[0];
+    scene->mappings[0].end = scene->mappings[1].start = middle;
+    scene->mappings[1].permissions = MAPPING_READ | MAPPING_EXECUTE | MAPPING_SHARED;
+    scene->mappings[1].inode = 1;
+    assert_none(scene); /* another object that happens to lie there */
+    scene->mappings[0].inode = 1;
+    assert_int_equal(
+        php_shared_read(&scene->image.memory, &scene->region, &scene->process), 0);
+    assert_int_equal(scene->process.span_count, 2);
+    assert_int_equal(scene->process.spans[0].end, middle);
+    assert_int_equal(scene->process.spans[1].start, middle);
+    assert_int_equal(scene->process.spans[1].end, scene->start + ZEND_CHUNK_BYTES);
+    assert_int_equal(scene->process.spans[1].owner, SPAN_OPCACHE);
+}
+
 static void a_segment_of_another_place_is_not_opcache(void **state)
 {
     struct scene *scene = *state;
@@ -128,6 +150,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         CASE(opcache_names_its_own_segment),
+        CASE(the_end_of_opcache_is_the_jits),
         CASE(a_segment_of_another_place_is_not_opcache),
         CASE(apcu_counts_only_where_it_is_loaded),
         CASE(private_memory_is_left_alone),

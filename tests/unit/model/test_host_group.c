@@ -144,6 +144,7 @@ static void ends_on_parents_in_a_circle(void **state)
     build(processes, 4);
     assert_int_equal(group_of(4)->process_count, 1);
     assert_string_equal(group_of(5)->target_name, "?");
+    host.processes = NULL;
 }
 
 static void has_no_group_on_an_empty_host(void **state)
