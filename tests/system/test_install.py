@@ -90,11 +90,28 @@ class Install(unittest.TestCase):
         for page in self.pages:
             self.assertRegex(read(page), rf'\n\.TH "[^\n]*"{date}"', page)
 
+    def test_the_manual_page_of_the_library_has_the_example_of_heaps(self):
+        page = read(os.path.join(self.prefix, "share", "man", "man3", "libstrata.3"))
+        shown = re.search(r"\n\.nf\n\.RS 4\n(.*?)\n\.fi\n", page, re.S).group(1)
+        self.assertEqual(shown.replace("\\&", "").replace("\\\\", "\\") + "\n", self.example())
+
+    def test_the_manual_page_of_the_library_names_every_function(self):
+        headers = os.path.join(self.prefix, "include", "strata")
+        functions = set()
+        for name in ("heap.h", "heap_walk.h"):
+            functions |= set(re.findall(r"^STRATA_API [^(]*?(\w+)\(", read(os.path.join(headers, name)), re.M))
+        self.assertGreater(len(functions), 10)
+        page = read(os.path.join(self.prefix, "share", "man", "man3", "libstrata.3"))
+        self.assertEqual(functions, set(re.findall(r"^\\fB[^(\n]*?(strata_\w+)\(", page, re.M)))
+
+    def example(self):
+        return indented(read(os.path.join(self.texts, "heaps.md")), "#include <errno.h>")
+
     def run_example(self, command):
         folder = tempfile.mkdtemp(dir=self.prefix)
         text = read(os.path.join(self.texts, "heaps.md"))
         with open(os.path.join(folder, "example.c"), "w", encoding="utf-8") as file:
-            file.write(indented(text, "#include <errno.h>"))
+            file.write(self.example())
         words = command.replace("cc ", "cc -std=c17 -Wall -Wextra -Werror ", 1)
         subprocess.run(["sh", "-c", words], cwd=folder, env=self.environment, check=True, timeout=240)
         printed = subprocess.run(["./example"], cwd=folder, check=True, capture_output=True, text=True, timeout=240,
