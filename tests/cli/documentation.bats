@@ -119,3 +119,25 @@ for command, keys in documents.items():
 PYTHON
     described documents
 }
+
+# The table is made by hand: the names are in the code of the rules alone. Those that findings.md has stand there.
+@test "the table of evidence in docs/json.md has no name that no rule gives" {
+    python3 - "$BATS_TEST_DIRNAME/../.." <<'PYTHON'
+import glob
+import os
+import re
+import sys
+
+root = sys.argv[1]
+with open(os.path.join(root, "docs", "json.md"), encoding="utf-8") as file:
+    table = file.read().split("\n| evidence | meaning |\n", 1)[1].split("\n\n", 1)[0]
+told = set(re.findall(r"`([a-z0-9_]+)`", " ".join(row.split("|")[1] for row in table.splitlines())))
+given = set()
+for path in glob.glob(os.path.join(root, "src", "findings", "*.c")):
+    with open(path, encoding="utf-8") as file:
+        given |= set(re.findall(r'finding_add_\w+\(\s*&?[\w>-]+,\s*"([a-z0-9_]+)"', file.read()))
+assert len(told) > 50 and len(given) > 100, (told, given)
+if told - given:
+    sys.exit("docs/json.md has evidence that no rule gives: " + ", ".join(sorted(told - given)))
+PYTHON
+}
