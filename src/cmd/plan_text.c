@@ -306,6 +306,19 @@ static void put_config(struct page *page, const struct plan_input *input,
     buffer_release(&config);
 }
 
+/* A long sentence, so the last item of the first line goes on in the next one. */
+static void put_source(struct page *page, const char *source)
+{
+    struct buffer text;
+
+    buffer_init(&text);
+    /* The paragraph brings the blank before its first word. */
+    buffer_printf(&text, "%s%s", page_separator(page) + 1, source);
+    page->buffer->failed = page->buffer->failed || text.failed;
+    page_paragraph(page, INK_DIM, buffer_text(&text), TEXT_INDENT);
+    buffer_release(&text);
+}
+
 void plan_text(const struct plan_input *input, const struct plan *plan,
     enum plan_case_id planned, const struct present_style *style, struct buffer *buffer)
 {
@@ -314,8 +327,7 @@ void plan_text(const struct plan_input *input, const struct plan *plan,
     page_init(&page, style, buffer);
     page_printf(&page, INK_STRONG, "%s", input->name);
     page_item(&page, INK_DIM, plan_server_names[input->server], TEXT_INDENT);
-    page_put(&page, INK_DIM, page_separator(&page));
-    page_paragraph(&page, INK_DIM, input->source, TEXT_INDENT);
+    put_source(&page, input->source);
     put_budget(&page, input, plan);
     put_worker(&page, input, plan);
     put_cases(&page, input, plan, planned);

@@ -35,6 +35,7 @@ EOF
         show plan "$file"
     done
     expect_narrow 4000
+    grep -q '^pool:www · php-fpm · one look at a live pool of ' shown
 }
 
 @test "explain, plan and the overview of a host keep to 80 columns" {
