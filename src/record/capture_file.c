@@ -7,12 +7,12 @@
 #include "record/capture_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/descriptor.h"
+#include "base/input_file.h"
 #include "record/capture.h"
 #include "record/whole_file.h"
 
@@ -21,14 +21,15 @@ static bool is_dash(const char *path)
     return strcmp(path, "-") == 0;
 }
 
-static int load_text(const char *path, struct buffer *buffer)
+/* why is set with a failure to open, and else left as it is. */
+static int load_text(const char *path, struct buffer *buffer, const char **why)
 {
     if (is_dash(path)) {
         return descriptor_read_all(STDIN_FILENO, CAPTURE_MAX_BYTES, buffer);
     }
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = input_file_open(path, why);
     if (fd < 0) {
-        return -errno;
+        return fd;
     }
     int rc = descriptor_read_all(fd, CAPTURE_MAX_BYTES, buffer);
     close(fd);
@@ -37,16 +38,18 @@ static int load_text(const char *path, struct buffer *buffer)
 
 int capture_load(const char *path, struct facts *facts, struct error *error)
 {
+    const char *why = NULL;
     struct buffer buffer;
     int rc;
 
     buffer_init(&buffer);
-    rc = load_text(path, &buffer);
+    rc = load_text(path, &buffer, &why);
     if (rc == -EFBIG) {
         (void)error_set(error, rc, "cannot read capture '%s': it is larger than %d MiB",
             path, CAPTURE_MAX_BYTES >> 20);
     } else if (rc != 0) {
-        (void)error_set(error, rc, "cannot read capture '%s': %s", path, strerror(-rc));
+        (void)error_set(error, rc, "cannot read capture '%s': %s", path,
+            why != NULL ? why : strerror(-rc));
     } else {
         rc = capture_read(path, buffer_text(&buffer), buffer.length_bytes, facts, error);
     }

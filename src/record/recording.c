@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/input_file.h"
 #include "record/database.h"
 #include "record/recording_file.h"
 #include "record/recording_format.h"
@@ -47,15 +48,21 @@ bool recording_looks_like(const char *path)
 static int open_file(const char *path, struct recording *recording, struct error *error)
 {
     struct recording_file *file = recording->file;
+    const char *why;
 
     file->path = region_copy_text(&recording->region, path);
     if (file->path == NULL) {
         return error_set(error, -ENOMEM, "out of memory");
     }
+    int rc =
+        input_file_check(path, &why); /* SQLite would wait for the writer of a pipe */
+    if (rc != 0) {
+        return error_set(error, rc, "%s", why);
+    }
     if (access(path, R_OK) != 0) {
         return error_set(error, -errno, "%s", strerror(errno));
     }
-    int rc = database_open(path, false, &file->database, error);
+    rc = database_open(path, false, &file->database, error);
     if (rc != 0) {
         return rc;
     }

@@ -8,7 +8,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/descriptor.h"
+#include "base/input_file.h"
 
 struct parser {
     struct region *region;
@@ -245,6 +245,7 @@ int recipe_load(struct region *region, const char *folder, const char *name,
 {
     struct buffer text;
     char path[4096];
+    const char *why;
     int rc;
 
     if (strchr(name, '/') != NULL || *name == '.' || *name == '\0') {
@@ -252,10 +253,10 @@ int recipe_load(struct region *region, const char *folder, const char *name,
             error, -ENOENT, "no recipe '%s'; 'strata bench --list' has them", name);
     }
     (void)snprintf(path, sizeof(path), "%s/%s/recipe", folder, name);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const int fd = input_file_open(path, &why);
     if (fd < 0) {
         return error_set(
-            error, -errno, "no recipe '%s'; 'strata bench --list' has them", name);
+            error, fd, "no recipe '%s'; 'strata bench --list' has them", name);
     }
     buffer_init(&text);
     rc = descriptor_read_all(fd, RECIPE_MAX_BYTES, &text);

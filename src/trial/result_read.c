@@ -7,7 +7,6 @@
 #include "trial/result_read.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 
 #include "base/buffer.h"
 #include "base/descriptor.h"
+#include "base/input_file.h"
 
 struct reader {
     const json_t *object;
@@ -163,11 +163,13 @@ int result_read_plan(struct region *region, const char *path, const char *recipe
     struct result_plan *plan, const char **name, struct error *error)
 {
     struct buffer text;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    int rc;
+    const char *why;
+    int rc = input_file_check(path, &why);
+    /* What is read of a pipe is gone for whoever wants it. */
+    const int fd = rc == 0 ? input_file_open(path, &why) : rc;
 
     if (fd < 0) {
-        return -errno;
+        return fd == -ENOENT || fd == -EACCES ? fd : -ENOMSG;
     }
     buffer_init(&text);
     rc = descriptor_read_all(fd, RESULT_READ_MAX_BYTES, &text);
