@@ -116,6 +116,10 @@ void since_promise_words(
         buffer_printf(text, "; %s", promise->force_text);
     } else if (promise->verdict == SINCE_NOT_MADE) {
         buffer_append_text(text, "; the finding is still there");
+    } else if (since->restarted && promise->force == SINCE_FORCE_UNKNOWN &&
+               (promise->verdict == SINCE_AS_PROMISED ||
+                   promise->verdict == SINCE_MORE)) {
+        buffer_append_text(text, "; whether the restart alone did it is not seen");
     }
 }
 

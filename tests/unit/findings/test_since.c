@@ -196,7 +196,11 @@ static void a_restart_ends_what_was_about_the_process(void **state)
     struct fixture *fixture = *state;
 
     promise(&fixture->before, "glibc-retained", 60 * MIB, 60 * MIB);
+    promise(&fixture->before, "strata-retained", 0, 100 * MIB);
+    promise(&fixture->before, "php-collectable", 100 * MIB, 120 * MIB);
     assert_verdict(fixture, 1, SINCE_ENDED);
+    assert_verdict(fixture, 2, SINCE_ENDED);
+    assert_verdict(fixture, 3, SINCE_ENDED);
 
     fixture->now.process->pid = 812;
     fixture->now.process->start_time_ticks = 0;

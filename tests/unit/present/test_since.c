@@ -18,6 +18,7 @@ static const struct rule arenas = {.id = "glibc-arenas"};
 static const struct rule threshold = {.id = "glibc-mmap-threshold"};
 static const struct rule retained = {.id = "glibc-retained"};
 static const struct rule cache = {.id = "mysql-thread-cache"};
+static const struct rule lazy = {.id = "lazy-free"};
 static const struct rule schema = {.id = "mysql-schema-memory"};
 static const struct finding findings[] = {
     {.rule = &arenas, .confidence = CONFIDENCE_LIKELY},
@@ -25,6 +26,7 @@ static const struct finding findings[] = {
     {.rule = &retained, .pid = 812},
     {.rule = &cache, .confidence = CONFIDENCE_ROUGH},
     {.rule = &schema, .confidence = CONFIDENCE_LIKELY},
+    {.rule = &lazy, .confidence = CONFIDENCE_MEASURED},
 };
 static const struct facts before = {.taken_at_unix_ns = INT64_C(1790000000123456789)};
 
@@ -58,6 +60,12 @@ static struct since_promise promises[] = {
         .high_bytes = 30 * MIB,
         .why = "blocks in use grew by 20.0 MiB meanwhile"},
     {.finding = &findings[4], .verdict = SINCE_UNLIKE, .high_bytes = 64 * MIB},
+    {.finding = &findings[5],
+        .verdict = SINCE_AS_PROMISED,
+        .measure = "given up and still resident",
+        .before_bytes = 90 * MIB,
+        .low_bytes = 90 * MIB,
+        .high_bytes = 90 * MIB},
 };
 
 static struct since since_of(bool restarted)
