@@ -160,6 +160,7 @@ static void present_pages_are_told_alike(void **state)
 {
     struct memory_test *test = *state;
     struct memory *memory = &test->process.memory;
+    const uint8_t said = PAGE_PRESENT | PAGE_ZERO; /* before 6.7 others come with them */
     uint8_t all[PAGES];
     uint8_t bits[PAGES];
 
@@ -171,7 +172,7 @@ static void present_pages_are_told_alike(void **state)
             memory_present(memory, test->base + first * test->page_bytes, count, bits),
             0);
         for (size_t i = 0; i < count; i++) {
-            assert_int_equal(bits[i], all[first + i] & (PAGE_PRESENT | PAGE_ZERO));
+            assert_int_equal(bits[i] & said, all[first + i] & said);
         }
     }
     assert_int_equal(memory_present(memory, UINT64_MAX, 2, bits), -EFAULT);

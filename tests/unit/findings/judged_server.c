@@ -48,11 +48,12 @@ void judged_server_add_arenas(
 void judged_server_set_cgroup(struct judged_server *server, uint64_t limit,
     uint64_t usage, uint64_t file, uint64_t shmem)
 {
+    static char container[] = "0123";
     struct cgroup_facts *cgroup = server->cgroup;
 
     if (cgroup == NULL) {
         cgroup = server->cgroup = builder_cgroup(&server->judged.facts, 2);
-        cgroup->container_id = (char[]){"0123"};
+        cgroup->container_id = container;
     }
     cgroup->values[CGROUP_FACT_LIMIT] = fact_ok(limit);
     cgroup->values[CGROUP_FACT_USAGE] = fact_ok(usage);

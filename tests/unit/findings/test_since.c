@@ -305,6 +305,9 @@ static void a_server_with_fewer_clients_is_another_moment(void **state)
 }
 
 /* Both are pools of one master, with a worker; the setting of then is pm = static. */
+static char pool_www[] = "www";
+static char pool_shop[] = "shop";
+
 static void make_pools(struct fixture *fixture)
 {
     struct moment *moments[] = {&fixture->before, &fixture->now};
@@ -315,11 +318,11 @@ static void make_pools(struct fixture *fixture)
         struct process_facts *worker =
             builder_process(facts, moments[i]->process->pid + 1, "server");
         facts->target_kind = TARGET_POOL;
-        facts->target_name = (char[]){"www"};
+        facts->target_name = pool_www;
         facts->fpm_pools = fixture->pools[i];
         facts->fpm_pool_count = 1;
         fixture->pools[i][0] = (struct fpm_pool_facts){
-            .name = (char[]){"www"}, .config_state = FACT_OK, .manager = FPM_STATIC};
+            .name = pool_www, .config_state = FACT_OK, .manager = FPM_STATIC};
         moments[i]->process = &facts->processes[0];
         worker->parent_pid = moments[i]->process->pid;
         worker->start_time_ticks = start + 1;
@@ -378,7 +381,7 @@ static void a_pool_shows_that_its_workers_end(void **state)
     compare(fixture);
     assert_int_equal(fixture->since.promises[1].force, SINCE_FORCE_UNKNOWN);
     now->config_state = FACT_OK;
-    now->name = (char[]){"shop"};
+    now->name = pool_shop;
     compare(fixture);
     assert_int_equal(fixture->since.promises[1].force, SINCE_FORCE_UNKNOWN);
 }
@@ -391,7 +394,7 @@ static void another_pool_of_the_master_is_another_target(void **state)
     make_pools(fixture);
     for (size_t i = 0; i < 2; i++) {
         fixture->pools[i][1] = fixture->pools[i][0];
-        fixture->pools[i][1].name = (char[]){"shop"};
+        fixture->pools[i][1].name = pool_shop;
     }
     fixture->before.facts.fpm_pool_count = fixture->now.facts.fpm_pool_count = 2;
     fixture->pools[1][1].manager = FPM_ONDEMAND;

@@ -219,6 +219,7 @@ static void what_is_not_resident_may_tell_what_is(void **state)
 static void what_is_too_large_is_refused(void **state)
 {
     static struct mapping mappings[MANY];
+    static char no_path[] = "";
     struct process_facts process = {.pid = 1,
         .name = (char[]){"server"},
         .mappings_state = FACT_OK,
@@ -235,7 +236,7 @@ static void what_is_too_large_is_refused(void **state)
         mappings[i] = (struct mapping){.start = 4096 * (i + 1),
             .end = 4096 * (i + 2),
             .permissions = MAPPING_READ | (i % 2 == 0 ? MAPPING_WRITE : 0U),
-            .path = (char[]){""}};
+            .path = no_path};
     }
     process.mappings = mappings;
     process.mapping_count = MANY;
