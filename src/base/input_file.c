@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 
 static const char *kind_of(mode_t mode)
 {
@@ -51,7 +50,7 @@ int input_file_check(const char *path, const char **why)
     return S_ISREG(status.st_mode) ? 0 : refuse(status.st_mode, why);
 }
 
-static int check_open(int fd, const char **why)
+int input_file_accept(int fd, const char **why)
 {
     struct stat status;
     struct statfs system;
@@ -68,25 +67,4 @@ static int check_open(int fd, const char **why)
     const int flags = fcntl(fd, F_GETFL);
     return flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) != 0 ? fail(errno, why)
                                                                      : 0;
-}
-
-int input_file_open(const char *path, const char **why)
-{
-    struct stat status;
-
-    /* A device may do something when it is opened; what it is after that is looked at again. */
-    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode) &&
-        !S_ISFIFO(status.st_mode)) {
-        return refuse(status.st_mode, why);
-    }
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0) {
-        return fail(errno, why);
-    }
-    const int rc = check_open(fd, why);
-    if (rc != 0) {
-        (void)close(fd);
-        return rc;
-    }
-    return fd;
 }

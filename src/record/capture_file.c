@@ -21,17 +21,18 @@ static bool is_dash(const char *path)
     return strcmp(path, "-") == 0;
 }
 
-/* why is set with a failure to open, and else left as it is. */
+/* why is set when path is nothing to read, and else left as it is. */
 static int load_text(const char *path, struct buffer *buffer, const char **why)
 {
     if (is_dash(path)) {
         return descriptor_read_all(STDIN_FILENO, CAPTURE_MAX_BYTES, buffer);
     }
-    int fd = input_file_open(path, why);
+    int fd = open(path, INPUT_FILE_FLAGS);
     if (fd < 0) {
-        return fd;
+        return -errno;
     }
-    int rc = descriptor_read_all(fd, CAPTURE_MAX_BYTES, buffer);
+    int rc = input_file_accept(fd, why);
+    rc = rc != 0 ? rc : descriptor_read_all(fd, CAPTURE_MAX_BYTES, buffer);
     close(fd);
     return rc;
 }

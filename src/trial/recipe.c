@@ -253,10 +253,11 @@ int recipe_load(struct region *region, const char *folder, const char *name,
             error, -ENOENT, "no recipe '%s'; 'strata bench --list' has them", name);
     }
     (void)snprintf(path, sizeof(path), "%s/%s/recipe", folder, name);
-    const int fd = input_file_open(path, &why);
+    rc = input_file_check(path, &why);
+    const int fd = rc == 0 ? open(path, INPUT_FILE_FLAGS) : -1;
     if (fd < 0) {
-        return error_set(
-            error, fd, "no recipe '%s'; 'strata bench --list' has them", name);
+        return error_set(error, rc != 0 ? rc : -errno,
+            "no recipe '%s'; 'strata bench --list' has them", name);
     }
     buffer_init(&text);
     rc = descriptor_read_all(fd, RECIPE_MAX_BYTES, &text);

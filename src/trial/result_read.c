@@ -166,10 +166,12 @@ int result_read_plan(struct region *region, const char *path, const char *recipe
     const char *why;
     int rc = input_file_check(path, &why);
     /* What is read of a pipe is gone for whoever wants it. */
-    const int fd = rc == 0 ? input_file_open(path, &why) : rc;
-
+    if (rc != 0) {
+        return rc == -ENOENT || rc == -EACCES ? rc : -ENOMSG;
+    }
+    const int fd = open(path, INPUT_FILE_FLAGS);
     if (fd < 0) {
-        return fd == -ENOENT || fd == -EACCES ? fd : -ENOMSG;
+        return -errno;
     }
     buffer_init(&text);
     rc = descriptor_read_all(fd, RESULT_READ_MAX_BYTES, &text);
