@@ -257,8 +257,20 @@ static int is_foreign(const void *block, uint64_t entry)
            (kind == STRATA__KIND_HUGE && strata__large_start(entry) != block);
 }
 
+/* Of an address that no entry of the map stands for, before it is taken for the C
+ * library's: the map knows of huge blocks the start only. A handler that has interrupted
+ * a slow path, whose thread may have the lock, has to go without. */
+static SLOW void refuse_inner(const void *block)
+{
+    if (strata__busy_enter()) {
+        strata__huge_refuse_inner(block);
+        leave();
+    }
+}
+
 static SLOW void free_foreign(void *block)
 {
+    refuse_inner(block);
     if (strata__front_foreign.release == NULL) {
         strata__fatal(HEAP_NAME, "not an allocated block", block);
     }
@@ -345,10 +357,22 @@ void strata__front_free(void *block)
     }
 }
 
+/* That a block of this class starts here and is not free; as free does it in this mode. */
+static SLOW void verify(const void *block, unsigned class)
+{
+    if (strata__busy_enter()) {
+        strata__central_verify(class, block);
+        leave();
+    }
+}
+
 static size_t usable_of(void *block, uint64_t entry)
 {
     unsigned class = class_of(block, entry);
     if (class < STRATA__BLOCK_CLASSES) {
+        if (UNLIKELY(strata__hard_active)) {
+            verify(block, class);
+        }
         return strata__block_classes[class].bytes;
     }
     if (strata__entry_kind(entry) == STRATA__KIND_MIXED) {
@@ -364,6 +388,7 @@ size_t strata__front_usable(void *block)
     }
     uint64_t entry = strata__unitmap_get(block);
     if (is_foreign(block, entry)) {
+        refuse_inner(block);
         return strata__front_foreign.usable == NULL ? 0
                                                     : strata__front_foreign.usable(block);
     }
@@ -441,6 +466,7 @@ void *strata__front_realloc(void *block, size_t bytes)
     }
     uint64_t entry = strata__unitmap_get(block);
     if (is_foreign(block, entry)) {
+        refuse_inner(block);
         if (strata__front_foreign.resize == NULL) {
             strata__fatal(HEAP_NAME, "not an allocated block", block);
         }

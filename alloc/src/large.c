@@ -7,6 +7,9 @@
  * A huge block that grows is moved by mremap(2), which moves page tables instead of bytes
  * and takes any free address, a multiple of a page only: so only its first unit is in the
  * map. What else lies in that unit (a foreign mapping in front of the block) is not ours.
+ * The map has it just while it is in the books, with the start and length that it has
+ * there: so whoever has the lock can tell from the nearest entry below any address whether
+ * that lies in a huge block.
  *
  * Behind the block its last unit may have pages that are still resident from a former use:
  * the tail. Purging it at once would cost a system call for each block that comes and
@@ -31,6 +34,9 @@
 #define HEAP_NAME "malloc"
 
 static struct strata__large_stats stats;
+
+/* Address space of the longest huge block so far, in whole units. */
+static size_t longest_huge_units;
 
 /* Live blocks with a tail. A span's `dirty` says whether it is on the list, `seen` whether
  * a sweep has found it there. */
@@ -128,6 +134,41 @@ static void tail_link(struct strata__span *span)
     tails.head = span;
 }
 
+/* Address space around a guarded block: whole units, so that no other block starts in
+ * the unit where this one does. */
+static size_t guarded_bytes(size_t bytes, unsigned guard_bits)
+{
+    return round_up(
+        ((size_t)1 << guard_bits) + bytes + STRATA__PAGE_BYTES, STRATA__UNIT_BYTES);
+}
+
+/* Of a huge block's mapping, guards included. */
+static char *mapping_start(const struct strata__span *span)
+{
+    return span->start - (span->guard_bits == 0 ? 0 : (size_t)1 << span->guard_bits);
+}
+
+static size_t mapping_bytes(const struct strata__span *span)
+{
+    return span->guard_bits == 0 ? span->bytes
+                                 : guarded_bytes(span->bytes, span->guard_bits);
+}
+
+static void enter_huge(struct strata__span *span)
+{
+    size_t units = units_of(mapping_bytes(span));
+    longest_huge_units = units > longest_huge_units ? units : longest_huge_units;
+    span->huge_slot = (uint16_t)strata__region_huge_take();
+    strata__region_huge_set(span->huge_slot, span->start, span->bytes);
+    strata__unitmap_set(span->start, strata__entry(STRATA__KIND_HUGE, span));
+}
+
+static void leave_huge(const struct strata__span *span)
+{
+    strata__unitmap_set(span->start, 0);
+    strata__region_huge_drop(span->huge_slot);
+}
+
 /* Counts a block, and puts it on the list if it has a tail. */
 static void enter(struct strata__span *span)
 {
@@ -139,8 +180,7 @@ static void enter(struct strata__span *span)
         tails.bytes += mask_bytes(mask);
     }
     if (span->units == 0) {
-        span->huge_slot = (uint16_t)strata__region_huge_take();
-        strata__region_huge_set(span->huge_slot, span->start, span->bytes);
+        enter_huge(span);
     }
     count(span, 1);
     strata__lock_drop(&tails.lock);
@@ -168,7 +208,7 @@ static void leave(struct strata__span *span)
         tail_unlink(span);
     }
     if (span->units == 0) {
-        strata__region_huge_drop(span->huge_slot);
+        leave_huge(span);
     }
     count(span, (size_t)-1);
     strata__lock_drop(&tails.lock);
@@ -286,14 +326,6 @@ void strata__large_harden(void)
     guarded = 1;
 }
 
-/* Address space around a guarded block: whole units, so that no other block starts in
- * the unit where this one does. */
-static size_t guarded_bytes(size_t bytes, unsigned guard_bits)
-{
-    return round_up(
-        ((size_t)1 << guard_bits) + bytes + STRATA__PAGE_BYTES, STRATA__UNIT_BYTES);
-}
-
 /* Where the process has no mappings left, a block does without. */
 static char *map_guarded(size_t bytes, size_t alignment, uint8_t *guard_bits)
 {
@@ -313,19 +345,17 @@ static char *map_guarded(size_t bytes, size_t alignment, uint8_t *guard_bits)
     return base + front;
 }
 
-static void unmap_block(char *start, size_t bytes, unsigned guard_bits)
+/* A unit at least, as a guarded block has: the map can tell of one start in each. */
+static size_t huge_bytes_of(size_t asked_bytes)
 {
-    if (guard_bits == 0) {
-        strata__os->unmap(start, bytes);
-    } else {
-        strata__os->unmap(
-            start - ((size_t)1 << guard_bits), guarded_bytes(bytes, guard_bits));
-    }
+    return !guarded && asked_bytes < STRATA__UNIT_BYTES
+               ? STRATA__UNIT_BYTES
+               : round_up(asked_bytes, STRATA__PAGE_BYTES);
 }
 
 void *strata__huge_alloc(size_t asked_bytes, size_t alignment)
 {
-    size_t bytes = round_up(asked_bytes, STRATA__PAGE_BYTES);
+    size_t bytes = huge_bytes_of(asked_bytes);
     struct strata__span *span = strata__metadata_take(sizeof(*span));
     if (span == NULL) {
         return NULL;
@@ -348,7 +378,6 @@ void *strata__huge_alloc(size_t asked_bytes, size_t alignment)
         .guard_bits = guard_bits,
         .bytes = bytes,
         .rounding_bytes = (uint16_t)(bytes - asked_bytes)};
-    strata__unitmap_set(start, strata__entry(STRATA__KIND_HUGE, span));
     enter(span);
     return start;
 }
@@ -370,36 +399,81 @@ void *strata__large_alloc(size_t asked_bytes, size_t alignment, int *zeroed)
 static struct strata__span *span_of(const void *block, uint64_t entry)
 {
     unsigned kind = strata__entry_kind(entry);
-    if (kind != STRATA__KIND_LARGE && kind != STRATA__KIND_HUGE) {
-        strata__fatal(HEAP_NAME, "not an allocated block", block);
-    }
-    struct strata__span *span = strata__entry_pointer(entry);
-    if (span->start != block) {
+    int is_block = kind == STRATA__KIND_LARGE || kind == STRATA__KIND_HUGE;
+    struct strata__span *span = is_block ? strata__entry_pointer(entry) : NULL;
+    if (kind == STRATA__KIND_INTERIOR || (is_block && span->start != block)) {
         strata__fatal(HEAP_NAME, "not the start of a block", block);
     }
+    if (!is_block) {
+        strata__fatal(HEAP_NAME, "not an allocated block", block);
+    }
     return span;
+}
+
+static int lies_in(uintptr_t address, const char *start, size_t bytes)
+{
+    return address - (uintptr_t)start < bytes;
+}
+
+/* Under the lock: the huge block whose mapping the address lies in, or NULL. No two start
+ * in one unit, and what lies between the start of one and an address in it has no entries. */
+static const struct strata__span *huge_around(uintptr_t address)
+{
+    size_t units = address >> STRATA__UNIT_BITS;
+    units = units < longest_huge_units ? units : longest_huge_units;
+    for (size_t i = 0; i <= units; i++) {
+        uint64_t entry =
+            strata__unitmap_get((const void *)(address - i * STRATA__UNIT_BYTES));
+        if (entry == 0) {
+            continue;
+        }
+        if (strata__entry_kind(entry) != STRATA__KIND_HUGE) {
+            return NULL;
+        }
+        const struct strata__span *span = strata__entry_pointer(entry);
+        if (lies_in(address, mapping_start(span), mapping_bytes(span))) {
+            return span;
+        }
+        if ((uintptr_t)span->start < address) {
+            return NULL;
+        }
+    }
+    return NULL;
+}
+
+void strata__huge_refuse_inner(const void *address)
+{
+    strata__lock_take(&tails.lock);
+    const struct strata__span *span = huge_around((uintptr_t)address);
+    int is_inside = span != NULL && lies_in((uintptr_t)address, span->start, span->bytes);
+    strata__lock_drop(&tails.lock);
+    if (span != NULL) {
+        strata__fatal(HEAP_NAME,
+            is_inside ? "not the start of a block" : "not an allocated block", address);
+    }
+}
+
+static void free_huge(struct strata__span *span)
+{
+    size_t bytes = span->bytes;
+    char *mapped = mapping_start(span);
+    size_t mapped_bytes = mapping_bytes(span);
+    leave(span);
+    strata__metadata_give(span, sizeof(*span));
+    strata__os->unmap(mapped, mapped_bytes);
+    strata__limit_return(bytes);
 }
 
 void strata__large_free(void *block, uint64_t entry)
 {
     struct strata__span *span = span_of(block, entry);
-    size_t bytes = span->bytes;
-    size_t units = span->units;
-    unsigned guard_bits = span->guard_bits;
-    char *start = span->start;
-    if (units == 0) {
-        strata__unitmap_set(start, 0);
-    } else {
-        mark_units(start, 0, units, strata__entry(STRATA__KIND_UNUSED, NULL));
+    if (span->units == 0) {
+        free_huge(span);
+        return;
     }
+    mark_units(span->start, 0, span->units, strata__entry(STRATA__KIND_UNUSED, NULL));
     leave(span);
-    if (units == 0) {
-        strata__metadata_give(span, sizeof(*span));
-        unmap_block(start, bytes, guard_bits);
-        strata__limit_return(bytes);
-    } else {
-        strata__units_give(span, start, units);
-    }
+    strata__units_give(span, span->start, span->units);
 }
 
 const void *strata__large_start(uint64_t entry)
@@ -423,18 +497,15 @@ static char *grow_huge(struct strata__span *span, size_t bytes)
     if (target == NULL) {
         return NULL;
     }
-    /* Nobody may find this block at an address that another thread's mapping can get. */
-    strata__unitmap_set(start, 0);
     if (strata__large_move(start, span->bytes, target, bytes) != 0) {
-        strata__unitmap_set(start, strata__entry(STRATA__KIND_HUGE, span));
         strata__os->unmap(target, bytes);
         return NULL;
     }
-    strata__unitmap_set(target, strata__entry(STRATA__KIND_HUGE, span));
     return target;
 }
 
-/* The block's descriptor stands aside of the books while it changes. */
+/* The block stands aside of the books and of the map while it changes, since another
+ * thread's mapping can get the addresses that it leaves. */
 static char *resize_huge(struct strata__span *span, size_t bytes)
 {
     if (bytes < STRATA__GROWN_MAX_BYTES || span->guard_bits != 0) {

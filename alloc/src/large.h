@@ -38,6 +38,10 @@ void strata__large_free(void *block, uint64_t entry);
 /* Where the block that an entry of these kinds stands for starts. */
 const void *strata__large_start(uint64_t entry);
 size_t strata__large_bytes(const void *block, uint64_t entry);
+/* Fatal if the address, which no entry stands for, lies inside of a huge block or between
+ * its guards. Looks at an entry for each 64 KiB of the longest huge block at most; takes
+ * the lock. */
+void strata__huge_refuse_inner(const void *address);
 /* The block with at least `bytes`, moved only if it is huge; NULL when it must be copied,
  * and then nothing has changed. */
 void *strata__large_resize(void *block, uint64_t entry, size_t bytes);

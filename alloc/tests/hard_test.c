@@ -74,6 +74,55 @@ static void inside(void)
     strata__front_free((char *)strata__front_alloc(100) + 16);
 }
 
+static void leave_quietly(void *block)
+{
+    (void)block;
+    _exit(0);
+}
+
+static void inside_large(void)
+{
+    char *block = strata__front_alloc(100000);
+    strata__front_foreign.release = leave_quietly;
+    strata__front_free(block + 16);
+}
+
+static void inside_far(void)
+{
+    char *block = strata__front_aligned(4 * 65536, 1000000);
+    strata__front_foreign.release = leave_quietly;
+    strata__front_free(block + 999999);
+}
+
+static void before_large(void)
+{
+    char *block = strata__front_alloc(100000);
+    strata__front_foreign.release = leave_quietly;
+    strata__front_free(block - 16);
+}
+
+static void behind_large(void)
+{
+    char *block = strata__front_alloc(150000);
+    strata__front_foreign.release = leave_quietly;
+    strata__front_free(block + strata__front_usable(block));
+}
+
+static void inside_aligned(void)
+{
+    strata__front_free((char *)strata__front_aligned(1024, 3000) + 1024);
+}
+
+static void realloc_inside(void)
+{
+    sink = strata__front_realloc((char *)strata__front_alloc(100) + 16, 90);
+}
+
+static void usable_inside(void)
+{
+    sink = (void *)strata__front_usable((char *)strata__front_alloc(100) + 16);
+}
+
 static void write_in_quarantine(void)
 {
     char *block = strata__front_alloc(200);
@@ -128,6 +177,13 @@ static void misuse_is_found(void **state)
         {"twice much later", twice_much_later, SIGABRT, "not an allocated block"},
         {"twice large", twice_large, SIGABRT, "not an allocated block"},
         {"inside", inside, SIGABRT, "not the start of a block"},
+        {"inside large", inside_large, SIGABRT, "not the start of a block"},
+        {"inside far", inside_far, SIGABRT, "not the start of a block"},
+        {"before large", before_large, SIGABRT, "not an allocated block"},
+        {"behind large", behind_large, SIGABRT, "not an allocated block"},
+        {"inside aligned", inside_aligned, SIGABRT, "not the start of a block"},
+        {"realloc inside", realloc_inside, SIGABRT, "not the start of a block"},
+        {"usable inside", usable_inside, SIGABRT, "not the start of a block"},
         {"write in quarantine", write_in_quarantine, SIGABRT, "write to a free block"},
         {"write in slab", write_in_slab, SIGABRT, "write to a free block"},
         {"write behind large", write_behind_large, SIGSEGV, ""},

@@ -327,6 +327,53 @@ static void foreign_blocks_go_home(void **state)
     free(libc_malloc(MIB));
 }
 
+static void free_it(void *block)
+{
+    free(block);
+}
+
+static void resize_it(void *block)
+{
+    block = call_realloc(block, 100);
+    free(block);
+}
+
+static void measure_it(void *block)
+{
+    (void)malloc_usable_size(block);
+}
+
+/* What a child says that does this to an inner address of a block, before it aborts. */
+static void says_when_it(void (*misuse)(void *), char text[512])
+{
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        misuse((char *)call_malloc(40 * MIB) + 16);
+        _exit(0);
+    }
+    close(ends[1]);
+    ssize_t length = read(ends[0], text, 511);
+    text[length > 0 ? length : 0] = '\0';
+    close(ends[0]);
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+}
+
+static void inner_addresses_of_huge_blocks_stay_here(void **state)
+{
+    (void)state;
+    void (*const misuses[])(void *) = {free_it, resize_it, measure_it};
+    for (size_t i = 0; i < sizeof(misuses) / sizeof(misuses[0]); i++) {
+        char text[512];
+        says_when_it(misuses[i], text);
+        assert_non_null(strstr(text, "strata: heap 'malloc': not the start of a block"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -339,6 +386,7 @@ int main(void)
         cmocka_unit_test(signals_may_allocate_anywhere),
         cmocka_unit_test(deepbind_changes_nothing),
         cmocka_unit_test(foreign_blocks_go_home),
+        cmocka_unit_test(inner_addresses_of_huge_blocks_stay_here),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
