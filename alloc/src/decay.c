@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #include "central_sweep.h"
-#include "large.h"
+#include "large_books.h"
 #include "metadata.h"
 #include "percpu.h"
 #include "pressure.h"

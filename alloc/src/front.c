@@ -5,9 +5,6 @@
  * malloc and free of a class are a table look-up and one sequence of percpu.h; all else is
  * out of line. The address map is read without a lock: an entry of a live block does not
  * change, and a caller who races with the free of his own block has no rights.
- *
- * Lock ranks, outermost first: CPU tables, classes in their order, tails of large
- * blocks, unit heap, metadata, kept ranges.
  */
 #include "front.h"
 
@@ -21,15 +18,13 @@
 #include "central_figures.h"
 #include "decay.h"
 #include "hard.h"
-#include "kept.h"
+#include "huge.h"
 #include "large.h"
+#include "large_books.h"
 #include "limit.h"
-#include "metadata.h"
 #include "mixed.h"
 #include "os.h"
 #include "percpu.h"
-#include "publish.h"
-#include "region.h"
 #include "relief.h"
 #include "tags.h"
 #include "unitmap.h"
@@ -80,8 +75,7 @@ static void *alloc_tagged(unsigned class, size_t bytes)
     return block;
 }
 
-/* At the end of each slow path: nothing is locked, and more frees may be due. */
-static void leave(void)
+void strata__front_leave(void)
 {
     void *block = NULL;
     strata__busy_leave();
@@ -93,7 +87,7 @@ static void leave(void)
 /* The decay thread is started from here, with calls of malloc of its own. */
 static void leave_alloc(void)
 {
-    leave();
+    strata__front_leave();
     strata__decay_note_alloc();
 }
 
@@ -263,8 +257,8 @@ static int is_foreign(const void *block, uint64_t entry)
 static SLOW void refuse_inner(const void *block)
 {
     if (strata__busy_enter()) {
-        strata__huge_refuse_inner(block);
-        leave();
+        strata__large_refuse_inner(block);
+        strata__front_leave();
     }
 }
 
@@ -336,7 +330,7 @@ static SLOW void free_slow(void *block, uint64_t entry, enum strata__push pushed
         } else if (!strata__tags_are_active() || !free_tagged(block, class)) {
             give(block, class);
         }
-        leave();
+        strata__front_leave();
     }
     errno = saved;
 }
@@ -362,7 +356,7 @@ static SLOW void verify(const void *block, unsigned class)
 {
     if (strata__busy_enter()) {
         strata__central_verify(class, block);
-        leave();
+        strata__front_leave();
     }
 }
 
@@ -404,7 +398,7 @@ static void *alloc_huge(size_t bytes)
     int saved = errno;
     void *block = strata__huge_alloc(bytes, 1);
     charge_large(block);
-    leave();
+    strata__front_leave();
     errno = saved;
     return block;
 }
@@ -450,7 +444,7 @@ static void *resize_in_place(void *block, uint64_t entry, size_t old_bytes, size
         strata__tags_resized(block, old_bytes, resized,
             strata__large_bytes(resized, strata__unitmap_get(resized)));
     }
-    leave();
+    strata__front_leave();
     errno = saved;
     return resized;
 }
@@ -494,115 +488,11 @@ int strata__front_trim(void)
         return 0;
     }
     size_t purged = strata__relief_purge();
-    leave();
+    strata__front_leave();
     return purged > 0;
-}
-
-void strata__front_get_stats(struct strata__front_stats *stats)
-{
-    struct strata__units_stats units;
-    struct strata__large_stats large;
-    struct strata__mixed_stats mixed;
-    strata__mixed_get_stats(&mixed);
-    strata__units_get_stats(&units);
-    strata__large_get_stats(&large);
-    *stats = (struct strata__front_stats){
-        .in_use_bytes = large.large_bytes + large.huge_bytes,
-        .in_use_blocks = large.large_blocks + large.huge_blocks,
-        .large_bytes = large.large_bytes + large.huge_bytes,
-        .large_blocks = large.large_blocks + large.huge_blocks,
-        .mapped_bytes = units.mapped_bytes + large.huge_bytes,
-        .metadata_bytes = strata__metadata_bytes() + strata__percpu_metadata_bytes(),
-        .resident_bytes = mixed.touched_bytes + units.dirty_bytes + large.large_bytes +
-                          large.tail_bytes + large.huge_bytes,
-    };
-    for (unsigned i = 0; i < STRATA__BLOCK_CLASSES; i++) {
-        struct strata__class_stats class;
-        size_t block_bytes = strata__block_classes[i].bytes;
-        size_t cached = strata__percpu_blocks(i);
-        strata__central_get_stats(i, &class);
-        stats->in_use_blocks += class.out_blocks - cached;
-        stats->in_use_bytes += (class.out_blocks - cached) * block_bytes;
-        stats->cached_bytes += cached * block_bytes;
-        stats->resident_bytes += class.touched_bytes;
-    }
-    stats->free_bytes = stats->resident_bytes - stats->in_use_bytes - stats->cached_bytes;
 }
 
 void strata__front_use_tags(void)
 {
     strata__percpu_close_fast_path();
-}
-
-void strata__front_reset_peaks(void)
-{
-    for (unsigned i = 0; i < STRATA__BLOCK_CLASSES; i++) {
-        strata__central_reset_peak(i);
-    }
-    strata__large_reset_peak();
-    strata__units_reset_peak();
-    strata__limit_reset_peak();
-    strata__tags_reset_peaks();
-    strata__region_count_reset();
-}
-
-void strata__front_check(void)
-{
-    strata__central_check();
-    strata__units_check();
-}
-
-/* A handler that forks inside of a slow path gets a child in the midst of the same step,
- * which goes on when the handler returns. What CPUs kept is lost to it, as to a child that
- * no handler of fork ran in. While there are other threads it may be stuck, as with glibc. */
-void strata__front_fork_prepare(void)
-{
-    if (!strata__busy_enter()) { /* nor can handlers that come in between */
-        strata__busy_begin_fork();
-        return;
-    }
-    strata__percpu_fork_prepare(strata__decay_fork_prepare());
-    strata__tags_lock();
-    strata__central_lock();
-    strata__large_lock();
-    strata__units_lock();
-    strata__metadata_lock();
-    strata__kept_lock();
-    strata__hard_lock();
-}
-
-void strata__front_fork_parent(void)
-{
-    if (strata__busy_end_fork()) {
-        return;
-    }
-    strata__hard_unlock();
-    strata__kept_unlock();
-    strata__metadata_unlock();
-    strata__units_unlock();
-    strata__large_unlock();
-    strata__central_unlock();
-    strata__tags_unlock();
-    strata__percpu_fork_parent();
-    leave();
-}
-
-void strata__front_fork_child(void)
-{
-    if (strata__busy_end_fork()) {
-        strata__region_leave();
-        return;
-    }
-    int renewed = strata__region_renew();
-    strata__hard_reset_lock();
-    strata__kept_reset_lock();
-    strata__metadata_reset_lock();
-    strata__units_reset_lock();
-    strata__large_reset_lock();
-    strata__central_reset_locks();
-    strata__tags_fork_child();
-    strata__publish_all();
-    strata__percpu_fork_child(renewed);
-    strata__decay_fork_child();
-    leave();
 }

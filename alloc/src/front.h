@@ -17,18 +17,6 @@ struct strata__front_foreign {
 };
 extern struct strata__front_foreign strata__front_foreign;
 
-struct strata__front_stats {
-    size_t in_use_bytes; /* of live blocks, rounded up to classes or pages */
-    size_t in_use_blocks;
-    size_t cached_bytes;   /* blocks that CPUs keep */
-    size_t free_bytes;     /* pages that may be resident and hold no live block's bytes */
-    size_t resident_bytes; /* the most that can be resident of user pages: the sum */
-    size_t large_bytes;    /* part of in_use_bytes: blocks of whole pages */
-    size_t large_blocks;
-    size_t mapped_bytes;   /* address space of regions and huge blocks */
-    size_t metadata_bytes; /* descriptors and tables; not in the sum */
-};
-
 /* NULL and ENOMEM when the system gives no memory; never NULL for 0 bytes. */
 void *strata__front_alloc(size_t bytes);
 void *strata__front_calloc(size_t count, size_t bytes);
@@ -42,18 +30,9 @@ size_t strata__front_usable(void *block);
 
 /* Gives back all that can be; returns whether any page went. */
 int strata__front_trim(void);
-/* Exact when no other thread calls. */
-void strata__front_get_stats(struct strata__front_stats *stats);
-/* Peaks are from now on what is in use now. */
-void strata__front_reset_peaks(void);
 /* From now on every call asks tags.c. For good. */
 void strata__front_use_tags(void);
-/* Recounts everything; a difference is fatal. */
-void strata__front_check(void);
-
-/* Around fork: all locks in the order of their ranks. */
-void strata__front_fork_prepare(void);
-void strata__front_fork_parent(void);
-void strata__front_fork_child(void);
+/* Ends what strata__busy_enter began: nothing is locked, and more frees may be due. */
+void strata__front_leave(void);
 
 #endif

@@ -17,7 +17,7 @@
 
 #include "blockclass.h"
 #include "central.h"
-#include "large.h"
+#include "huge.h"
 #include "lock.h"
 #include "os.h"
 #include "unitmap.h"
@@ -41,7 +41,7 @@ void strata__hard_start(void)
     for (unsigned i = 0; i < STRATA__BLOCK_CLASSES; i++) {
         strata__central_harden(i);
     }
-    strata__large_harden();
+    strata__huge_harden();
     strata__hard_active = 1;
 }
 

@@ -10,7 +10,8 @@
 
 #include "central_figures.h"
 #include "front.h"
-#include "large.h"
+#include "front_figures.h"
+#include "large_books.h"
 #include "percpu.h"
 #include "tags.h"
 #include "units.h"

@@ -10,7 +10,7 @@
 
 #include <errno.h>
 
-#include "front.h"
+#include "front_figures.h"
 #include "text.h"
 
 #define INFO_TEXT_MAX 2048

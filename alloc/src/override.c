@@ -1,6 +1,6 @@
 /*
  * malloc and its family as the C library names them, for LD_PRELOAD or linking; the start
- * of the library; and fork. The work is done in front.c.
+ * of the library. The work is done in front.c.
  *
  * C++: operator new and delete of libstdc++ and libc++ call malloc, aligned_alloc and free,
  * so they come here without being replaced, and keep their exceptions and new handlers.
@@ -28,7 +28,9 @@
 #include "cgroup.h"
 #include "decay.h"
 #include "deepbind.h"
+#include "fork.h"
 #include "front.h"
+#include "front_figures.h"
 #include "hard.h"
 #include "launcher.h"
 #include "limit.h"
@@ -83,8 +85,7 @@ __attribute__((constructor(101))) static void start(void)
     }
     /* It can fail only without memory; then a child of a threaded process has to be
      * lucky, as with any allocator that has no handlers. */
-    (void)pthread_atfork(
-        strata__front_fork_prepare, strata__front_fork_parent, strata__front_fork_child);
+    (void)pthread_atfork(strata__fork_prepare, strata__fork_parent, strata__fork_child);
     if (options.pressure) {
         strata__decay_watch_pressure(strata__relief_under_pressure);
     }

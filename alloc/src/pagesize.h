@@ -11,4 +11,10 @@
 #define STRATA__PAGE_BITS 12
 #define STRATA__PAGE_BYTES ((size_t)1 << STRATA__PAGE_BITS)
 
+/* To whole pages. */
+static inline size_t strata__page_round_up(size_t bytes)
+{
+    return (bytes + STRATA__PAGE_BYTES - 1) & ~(STRATA__PAGE_BYTES - 1);
+}
+
 #endif

@@ -6,7 +6,7 @@
 
 #include "blockclass.h"
 #include "central_figures.h"
-#include "large.h"
+#include "large_books.h"
 #include "limit.h"
 #include "metadata.h"
 #include "mixed_figures.h"

@@ -52,11 +52,6 @@ static uint64_t *dirty_bits(const struct strata__range *range, uint32_t index)
 
 /* ---- making ---- */
 
-static size_t page_align(size_t bytes)
-{
-    return (bytes + STRATA__PAGE_BYTES - 1) & ~(STRATA__PAGE_BYTES - 1);
-}
-
 static size_t words_bytes(uint32_t pages)
 {
     return (size_t)pages * sizeof(uint32_t);
@@ -88,7 +83,7 @@ static int commit_to(struct strata__range *range, uint32_t end)
     uint32_t target = end - committed > step ? end : committed + step;
     target =
         least((target + COMMIT_LEAST - 1) / COMMIT_LEAST * COMMIT_LEAST, range->pages);
-    size_t states = page_align(states_bytes(target));
+    size_t states = strata__page_round_up(states_bytes(target));
     if (strata__os->commit(range->words, words_bytes(target)) != 0 ||
         strata__os->commit(range->states, states) != 0 ||
         strata__os->commit(range->base + range->reach_bytes,
@@ -429,8 +424,8 @@ static void lower_end(struct strata__range *range)
 /* Purges the pages of a table from the first that lies wholly behind `keep_bytes`. */
 static void purge_behind(char *table, size_t keep_bytes, size_t end_bytes)
 {
-    size_t keep = page_align(keep_bytes);
-    size_t end = page_align(end_bytes);
+    size_t keep = strata__page_round_up(keep_bytes);
+    size_t end = strata__page_round_up(end_bytes);
     if (end > keep) {
         int failed = strata__os->purge(table + keep, end - keep);
         STRATA__BUG_IF(failed != 0);

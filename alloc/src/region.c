@@ -66,11 +66,6 @@ static unsigned possible_cpus(void)
     return bytes > 0 ? (unsigned)bytes * BITS_PER_BYTE : STRATA_LAYOUT_CPUS;
 }
 
-static size_t round_up(size_t bytes)
-{
-    return (bytes + STRATA__PAGE_BYTES - 1) & ~(STRATA__PAGE_BYTES - 1);
-}
-
 static int attach(void)
 {
     int mode = region.mode == STRATA__REGION_ALL ? MODE_ALL : MODE_OWNER;
@@ -114,7 +109,7 @@ void strata__region_start(enum strata__region_mode mode)
 {
     size_t rows = possible_cpus();
     rows = rows < STRATA__CPUS_MAX ? rows : STRATA__CPUS_MAX;
-    region.bytes = round_up(
+    region.bytes = strata__page_round_up(
         offsetof(struct strata_region, cpus) + rows * sizeof(struct strata_layout_cpu));
     region.mode = mode;
     if (mode != STRATA__REGION_PRIVATE &&
@@ -205,7 +200,7 @@ void strata__region_add_place(
     uint32_t count = directory->place_count;
     if (count < STRATA_DIRECTORY_PLACES) {
         directory->places[count] = (struct strata_place){
-            (uint64_t)(uintptr_t)address, round_up(bytes) | (uint64_t)kind};
+            (uint64_t)(uintptr_t)address, strata__page_round_up(bytes) | (uint64_t)kind};
         __atomic_store_n(&directory->place_count, count + 1, __ATOMIC_RELEASE);
     } else {
         directory->places_lost++;

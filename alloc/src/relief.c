@@ -13,7 +13,7 @@
 
 #include "central_sweep.h"
 #include "hard.h"
-#include "large.h"
+#include "large_books.h"
 #include "limit.h"
 #include "metadata.h"
 #include "percpu.h"

@@ -77,3 +77,23 @@ uint16_t *strata__unitmap_touched(const void *address)
     STRATA__BUG_IF(leaf == NULL);
     return &leaf->touched[strata__leaf_index(address)];
 }
+
+size_t strata__unitmap_touched_pages(const char *start, size_t units)
+{
+    size_t pages = 0;
+    for (size_t i = 0; i < units; i++) {
+        pages += (size_t)__builtin_popcount(
+            *strata__unitmap_touched(start + i * STRATA__UNIT_BYTES));
+    }
+    return pages;
+}
+
+int strata__unitmap_any_touched(const char *start, size_t units)
+{
+    for (size_t i = 0; i < units; i++) {
+        if (*strata__unitmap_touched(start + i * STRATA__UNIT_BYTES) != 0) {
+            return 1;
+        }
+    }
+    return 0;
+}

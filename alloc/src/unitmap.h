@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pagesize.h"
+
 #define STRATA__UNIT_BITS 16
 #define STRATA__UNIT_BYTES ((size_t)1 << STRATA__UNIT_BITS)
 #define STRATA__UNIT_PAGES 16U
@@ -31,6 +33,20 @@
 #define STRATA__KIND_FREE 0xfdU     /* first or last unit of a free span */
 #define STRATA__KIND_LARGE 0xfeU    /* first unit of a large block */
 #define STRATA__KIND_HUGE 0xffU /* the unit where a block with its own mapping starts */
+
+/* Units that bytes from the start of one reach into. */
+static inline size_t strata__units_of(size_t bytes)
+{
+    return (bytes + STRATA__UNIT_BYTES - 1) >> STRATA__UNIT_BITS;
+}
+
+/* Bits of the pages of unit number `unit` that a block of `bytes` covers. */
+static inline uint16_t strata__unit_pages_of(size_t bytes, size_t unit)
+{
+    size_t left_pages = (bytes - unit * STRATA__UNIT_BYTES) / STRATA__PAGE_BYTES;
+    return (uint16_t)(left_pages >= STRATA__UNIT_PAGES ? STRATA__UNIT_PAGES_MASK
+                                                       : (1U << left_pages) - 1);
+}
 
 struct strata__leaf {
     uint64_t entries[STRATA__LEAF_ENTRIES];
@@ -79,5 +95,8 @@ int strata__unitmap_cover(const void *start, size_t bytes);
 /* Only for addresses that are covered; one thread at a time for one unit. */
 void strata__unitmap_set(const void *address, uint64_t entry);
 uint16_t *strata__unitmap_touched(const void *address);
+/* Of the units from `start` on: how many pages may be resident, and is it any? */
+size_t strata__unitmap_touched_pages(const char *start, size_t units);
+int strata__unitmap_any_touched(const char *start, size_t units);
 
 #endif

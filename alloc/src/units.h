@@ -8,23 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "spans.h"
 #include "unitmap.h"
-
-/* A free span, or a large or huge block. */
-struct strata__span {
-    struct strata__span *next, *previous;             /* of the same bin */
-    struct strata__span *next_dirty, *previous_dirty; /* by the time they were freed */
-    char *start;
-    size_t bytes; /* of a block */
-    uint32_t units;
-    uint32_t epoch;
-    uint8_t dirty;
-    uint8_t bin;             /* of a free span */
-    uint8_t seen;            /* of a block, see large.c */
-    uint8_t guard_bits;      /* of a huge block: 2^ that much in front of it; 0: none */
-    uint16_t rounding_bytes; /* of a block: less was asked for by that much */
-    uint16_t huge_slot;      /* of a huge block, in the region's directory */
-};
 
 struct strata__units_stats {
     size_t mapped_bytes;    /* regions */

@@ -9,9 +9,10 @@
 #include <unistd.h>
 
 #include "front.h"
+#include "front_figures.h"
 #include "hard.h"
+#include "huge.h"
 #include "kept.h"
-#include "large.h"
 #include "limit.h"
 #include "percpu.h"
 
@@ -115,7 +116,7 @@ enum way { CENTRAL_ONLY, WITH_CPU_TABLES, HARDENED };
  * Exit code 2: no call was failed. */
 static int run_child(unsigned long fail_at, int fail_after, enum way way)
 {
-    linux_move = strata__large_move;
+    linux_move = strata__huge_move;
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
@@ -124,7 +125,7 @@ static int run_child(unsigned long fail_at, int fail_after, enum way way)
         } else if (way == HARDENED) {
             strata__hard_start();
         }
-        strata__large_move = move_or_refuse;
+        strata__huge_move = move_or_refuse;
         test_os_install(fail_at, fail_after);
         test_os.all = 1;
         run();
@@ -166,15 +167,15 @@ static void nth_call_and_all_after_fail(void **state)
 static void mremap_fails(void **state)
 {
     (void)state;
-    int (*move)(void *, size_t, void *, size_t) = strata__large_move;
+    int (*move)(void *, size_t, void *, size_t) = strata__huge_move;
     char *block = strata__front_alloc(40 * MIB);
     memset(block, 3, 40 * MIB);
     test_os_install(1, 1); /* nor in place */
     test_os.fail_at = 0;
-    strata__large_move = refuse_to_move;
+    strata__huge_move = refuse_to_move;
     block = strata__front_realloc(block, 41 * MIB);
     test_os_remove();
-    strata__large_move = move;
+    strata__huge_move = move;
     assert_non_null(block);
     assert_int_equal(block[40 * MIB - 1], 3);
     strata__front_free(block);

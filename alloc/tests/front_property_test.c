@@ -13,6 +13,7 @@
 #include "blockclass.h"
 #include "central_sweep.h"
 #include "front.h"
+#include "front_figures.h"
 #include "percpu.h"
 #include "units.h"
 

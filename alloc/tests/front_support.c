@@ -7,6 +7,7 @@
 
 #include "central.h"
 #include "central_sweep.h"
+#include "front_figures.h"
 #include "limit.h"
 #include "percpu.h"
 

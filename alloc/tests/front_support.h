@@ -5,6 +5,7 @@
 #include "support.h"
 
 #include "front.h"
+#include "front_figures.h"
 
 /* The figures, after everything was recounted. */
 struct strata__front_stats test_front_stats(void);

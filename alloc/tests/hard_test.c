@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "front.h"
+#include "front_figures.h"
 #include "hard.h"
 
 static void *volatile sink;

@@ -15,6 +15,7 @@
 #include "blockclass.h"
 #include "cgroup.h"
 #include "front.h"
+#include "front_figures.h"
 #include "limit.h"
 #include "percpu.h"
 #include "size.h"

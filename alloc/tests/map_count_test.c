@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "front.h"
+#include "front_figures.h"
 #include "kept.h"
 
 #define BLOCKS 9

@@ -7,7 +7,7 @@
 #include "blockclass.h"
 #include "front.h"
 #include "front_support.h"
-#include "large.h"
+#include "huge.h"
 #include "units.h"
 
 #define UNIT STRATA__UNIT_BYTES

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "front.h"
+#include "front_figures.h"
 #include "mixed.h"
 #include "mixed_figures.h"
 #include "units.h"

@@ -13,7 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fork.h"
 #include "front.h"
+#include "front_figures.h"
 #include "percpu.h"
 #include "publish.h"
 #include "region.h"
@@ -384,7 +386,6 @@ int main(void)
     strata__region_start(STRATA__REGION_OWNER);
     strata__publish_all();
     strata__percpu_start();
-    (void)pthread_atfork(
-        strata__front_fork_prepare, strata__front_fork_parent, strata__front_fork_child);
+    (void)pthread_atfork(strata__fork_prepare, strata__fork_parent, strata__fork_child);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 
 #include "decay.h"
 #include "front.h"
+#include "front_figures.h"
 #include "front_support.h"
 #include "limit.h"
 #include "metadata.h"

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "front_figures.h"
 #include "fuzz_blocks.h"
 
 #include "front.h"
