@@ -351,22 +351,10 @@ void strata__front_free(void *block)
     }
 }
 
-/* That a block of this class starts here and is not free; as free does it in this mode. */
-static SLOW void verify(const void *block, unsigned class)
-{
-    if (strata__busy_enter()) {
-        strata__central_verify(class, block);
-        strata__front_leave();
-    }
-}
-
 static size_t usable_of(void *block, uint64_t entry)
 {
     unsigned class = class_of(block, entry);
     if (class < STRATA__BLOCK_CLASSES) {
-        if (UNLIKELY(strata__hard_active)) {
-            verify(block, class);
-        }
         return strata__block_classes[class].bytes;
     }
     if (strata__entry_kind(entry) == STRATA__KIND_MIXED) {
@@ -385,6 +373,11 @@ size_t strata__front_usable(void *block)
         refuse_inner(block);
         return strata__front_foreign.usable == NULL ? 0
                                                     : strata__front_foreign.usable(block);
+    }
+    unsigned class = class_of(block, entry);
+    if (strata__hard_active && class < STRATA__BLOCK_CLASSES && strata__busy_enter()) {
+        strata__central_verify(class, block); /* as free does in the stronger mode */
+        strata__front_leave();
     }
     return usable_of(block, entry);
 }

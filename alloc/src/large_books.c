@@ -1,14 +1,14 @@
 /*
- * The books of large and huge blocks: who is counted, which of them have a tail, and, with
- * the address map, which huge block an address lies in.
+ * The books of large and huge blocks: who is counted, which of them have a tail, and
+ * which huge block an address lies in.
  *
  * Behind a large block its last unit may have pages that are still resident from a former
  * use: the tail. Purging it at once would cost a system call for each block that comes and
  * goes; so blocks with a tail are on a list, and what a sweep finds twice is purged.
  *
- * The map has a huge block just while it is in the books, with the start and length that
- * it has there: so whoever has the lock can tell from the nearest entry below any address
- * whether that lies in a huge block.
+ * Huge blocks are on a list of their own, and in the map, just while start and length in
+ * their descriptors hold: what is being resized or freed is not. So whoever has the lock
+ * can tell whether an address lies in one.
  *
  * A block's descriptor belongs to the block's owner, but for the list, which has a lock, and
  * so have the counters. Nothing but the system is called under it.
@@ -25,16 +25,15 @@
 
 static struct strata__large_stats stats;
 
-/* Address space of the longest huge block so far, in whole units. */
-static size_t longest_huge_units;
-
 /* Live blocks with a tail. A span's `dirty` says whether it is on the list, `seen` whether
  * a sweep has found it there. */
 static struct {
     struct strata__lock lock;
-    struct strata__span *head;
+    struct strata__span_list list;
     size_t bytes;
 } tails;
+
+static struct strata__span_list huge; /* under the same lock */
 
 /* Pages behind the block in its last unit that may be resident. */
 static uint16_t tail_mask(const struct strata__span *span)
@@ -87,28 +86,17 @@ static void count(const struct strata__span *span, size_t blocks)
     publish();
 }
 
-static void tail_link(struct strata__span *span)
-{
-    span->seen = 0;
-    span->previous = NULL;
-    span->next = tails.head;
-    if (tails.head != NULL) {
-        tails.head->previous = span;
-    }
-    tails.head = span;
-}
-
 static void enter_huge(struct strata__span *span)
 {
-    size_t units = strata__units_of(strata__huge_mapping_bytes(span));
-    longest_huge_units = units > longest_huge_units ? units : longest_huge_units;
+    LIST_INSERT_HEAD(&huge, span, list);
     span->huge_slot = (uint16_t)strata__region_huge_take();
     strata__region_huge_set(span->huge_slot, span->start, span->bytes);
     strata__unitmap_set(span->start, strata__entry(STRATA__KIND_HUGE, span));
 }
 
-static void leave_huge(const struct strata__span *span)
+static void leave_huge(struct strata__span *span)
 {
+    LIST_REMOVE(span, list);
     strata__unitmap_set(span->start, 0);
     strata__region_huge_drop(span->huge_slot);
 }
@@ -119,7 +107,8 @@ void strata__large_enter(struct strata__span *span)
     span->dirty = mask != 0;
     strata__lock_take(&tails.lock);
     if (mask != 0) {
-        tail_link(span);
+        span->seen = 0;
+        LIST_INSERT_HEAD(&tails.list, span, list);
         tails.bytes += mask_bytes(mask);
     }
     if (span->units == 0) {
@@ -131,14 +120,7 @@ void strata__large_enter(struct strata__span *span)
 
 static void tail_unlink(struct strata__span *span)
 {
-    if (span->previous != NULL) {
-        span->previous->next = span->next;
-    } else {
-        tails.head = span->next;
-    }
-    if (span->next != NULL) {
-        span->next->previous = span->previous;
-    }
+    LIST_REMOVE(span, list);
     span->dirty = 0;
 }
 
@@ -176,8 +158,8 @@ size_t strata__large_sweep(int now)
     size_t purged = 0;
     strata__lock_take(&tails.lock);
     struct strata__span *next = NULL;
-    for (struct strata__span *span = tails.head; span != NULL; span = next) {
-        next = span->next;
+    for (struct strata__span *span = LIST_FIRST(&tails.list); span != NULL; span = next) {
+        next = LIST_NEXT(span, list);
         if (now || span->seen) {
             purged += purge_tail(span);
         }
@@ -196,28 +178,14 @@ static int lies_in(uintptr_t address, const char *start, size_t bytes)
     return address - (uintptr_t)start < bytes;
 }
 
-/* Under the lock: the huge block whose mapping the address lies in, or NULL. No two start
- * in one unit, and what lies between the start of one and an address in it has no entries. */
+/* Under the lock: the huge block whose mapping the address lies in, or NULL. */
 static const struct strata__span *huge_around(uintptr_t address)
 {
-    size_t units = address >> STRATA__UNIT_BITS;
-    units = units < longest_huge_units ? units : longest_huge_units;
-    for (size_t i = 0; i <= units; i++) {
-        uint64_t entry =
-            strata__unitmap_get((const void *)(address - i * STRATA__UNIT_BYTES));
-        if (entry == 0) {
-            continue;
-        }
-        if (strata__entry_kind(entry) != STRATA__KIND_HUGE) {
-            return NULL;
-        }
-        const struct strata__span *span = strata__entry_pointer(entry);
+    const struct strata__span *span = NULL;
+    LIST_FOREACH (span, &huge, list) {
         if (lies_in(
                 address, strata__huge_mapping(span), strata__huge_mapping_bytes(span))) {
             return span;
-        }
-        if ((uintptr_t)span->start < address) {
-            return NULL;
         }
     }
     return NULL;

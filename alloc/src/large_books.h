@@ -49,8 +49,7 @@ void strata__large_enter(struct strata__span *span);
 void strata__large_leave(struct strata__span *span);
 
 /* Fatal if the address, which no entry stands for, lies inside of a huge block or between
- * its guards. Looks at an entry for each 64 KiB of the longest huge block at most; takes
- * the lock. */
+ * its guards. Looks at each huge block; takes the lock. */
 void strata__large_refuse_inner(const void *address);
 
 /* Gives back the pages behind live blocks that the last sweep saw too; with `now`, all.

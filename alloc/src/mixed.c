@@ -136,8 +136,8 @@ static unsigned find_bought_in(const struct strata__mixed *unit, const struct wi
 /* One block, when no page may be bought. */
 static size_t find_bought(const struct wish *wish, void **blocks)
 {
-    for (struct strata__mixed *unit = strata__mixed_units.first_unit; unit != NULL;
-         unit = unit->next_unit) {
+    struct strata__mixed *unit = NULL;
+    TAILQ_FOREACH (unit, &strata__mixed_units.all, in_all) {
         unsigned start = unit->longest >= wish->granules ? find_bought_in(unit, wish)
                                                          : STRATA__GRANULES;
         if (start < STRATA__GRANULES &&
@@ -172,10 +172,12 @@ size_t strata__mixed_refill(
     strata__lock_take(&strata__mixed_units.lock);
     while (got == 0 && !wish.refused) {
         uint64_t bins = strata__mixed_units.filled & enough;
-        struct strata__mixed *unit = bins != 0
-                                         ? strata__mixed_units.bins[__builtin_ctzll(bins)]
-                                     : may_grow ? strata__mixed_unit_new()
-                                                : NULL;
+        struct strata__mixed *unit = NULL;
+        if (bins != 0) {
+            unit = LIST_FIRST(&strata__mixed_units.bins[__builtin_ctzll(bins)]);
+        } else if (may_grow) {
+            unit = strata__mixed_unit_new();
+        }
         if (unit == NULL) {
             break;
         }
@@ -325,9 +327,9 @@ size_t strata__mixed_sweep(int now)
     size_t purged = 0;
     strata__lock_take(&strata__mixed_units.lock);
     size_t left = strata__mixed_units.count;
-    for (size_t done = 1; left > 0 && strata__mixed_units.first_unit != NULL;
+    for (size_t done = 1; left > 0 && !TAILQ_EMPTY(&strata__mixed_units.all);
          left--, done++) {
-        struct strata__mixed *unit = strata__mixed_units.first_unit;
+        struct strata__mixed *unit = TAILQ_FIRST(&strata__mixed_units.all);
         purged += sweep_unit(unit, now);
         if (unit->free_granules == STRATA__GRANULES && unit->touched == 0) {
             strata__mixed_unit_give_back(unit);

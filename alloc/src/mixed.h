@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "blockclass.h"
 #include "granules.h"
@@ -21,9 +22,9 @@ struct strata__mixed {
     /* For each cell where a block that is handed out starts: its class, from 1 on, times
      * four, and in which granule of the cell it starts. Else 0. */
     uint8_t cells[STRATA__CELLS];
-    uint64_t free_bits[STRATA__GRANULE_WORDS];       /* by granule */
-    struct strata__mixed *next, *previous;           /* of the same bin */
-    struct strata__mixed *next_unit, *previous_unit; /* of all */
+    uint64_t free_bits[STRATA__GRANULE_WORDS]; /* by granule */
+    LIST_ENTRY(strata__mixed) in_bin;
+    TAILQ_ENTRY(strata__mixed) in_all;
     char *start;
     uint16_t free_granules;
     uint16_t longest; /* no free run is longer, in granules */

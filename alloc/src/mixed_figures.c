@@ -98,8 +98,8 @@ void strata__mixed_check(void)
     size_t granules = 0;
     size_t pages = 0;
     strata__lock_take(&strata__mixed_units.lock);
-    for (const struct strata__mixed *unit = strata__mixed_units.first_unit; unit != NULL;
-         unit = unit->next_unit) {
+    const struct strata__mixed *unit = NULL;
+    TAILQ_FOREACH (unit, &strata__mixed_units.all, in_all) {
         check_unit(unit, out_blocks);
         units++;
         empty += unit->free_granules == STRATA__GRANULES;
@@ -108,7 +108,7 @@ void strata__mixed_check(void)
     }
     for (unsigned i = 0; i < STRATA__MIXED_BINS; i++) {
         STRATA__BUG_IF(out_blocks[i] != strata__mixed_units.out_blocks[i]);
-        STRATA__BUG_IF((strata__mixed_units.bins[i] != NULL) !=
+        STRATA__BUG_IF(LIST_EMPTY(&strata__mixed_units.bins[i]) ==
                        (strata__mixed_units.filled >> i & 1));
     }
     STRATA__BUG_IF(units != strata__mixed_units.count ||

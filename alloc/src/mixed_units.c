@@ -12,7 +12,8 @@ _Static_assert(
     STRATA__MIXED_BINS < 64, "a bit for each bin, and six bits of a cell for each class");
 _Static_assert(sizeof(struct strata__mixed) <= STRATA__METADATA_MAX, "a descriptor");
 
-struct strata__mixed_units strata__mixed_units;
+struct strata__mixed_units strata__mixed_units = {
+    .all = TAILQ_HEAD_INITIALIZER(strata__mixed_units.all)};
 
 unsigned strata__mixed_bin_of(unsigned granules)
 {
@@ -31,17 +32,10 @@ unsigned strata__mixed_bin_of(unsigned granules)
 static void bin_add(struct strata__mixed *unit)
 {
     unit->bin = (uint8_t)strata__mixed_bin_of(unit->longest);
-    unit->previous = NULL;
-    unit->next = NULL;
-    if (unit->bin == STRATA__MIXED_NO_BIN) {
-        return;
+    if (unit->bin != STRATA__MIXED_NO_BIN) {
+        LIST_INSERT_HEAD(&strata__mixed_units.bins[unit->bin], unit, in_bin);
+        strata__mixed_units.filled |= UINT64_C(1) << unit->bin;
     }
-    unit->next = strata__mixed_units.bins[unit->bin];
-    if (unit->next != NULL) {
-        unit->next->previous = unit;
-    }
-    strata__mixed_units.bins[unit->bin] = unit;
-    strata__mixed_units.filled |= UINT64_C(1) << unit->bin;
 }
 
 static void bin_remove(struct strata__mixed *unit)
@@ -49,16 +43,9 @@ static void bin_remove(struct strata__mixed *unit)
     if (unit->bin == STRATA__MIXED_NO_BIN) {
         return;
     }
-    if (unit->previous != NULL) {
-        unit->previous->next = unit->next;
-    } else {
-        strata__mixed_units.bins[unit->bin] = unit->next;
-        if (unit->next == NULL) {
-            strata__mixed_units.filled &= ~(UINT64_C(1) << unit->bin);
-        }
-    }
-    if (unit->next != NULL) {
-        unit->next->previous = unit->previous;
+    LIST_REMOVE(unit, in_bin);
+    if (LIST_EMPTY(&strata__mixed_units.bins[unit->bin])) {
+        strata__mixed_units.filled &= ~(UINT64_C(1) << unit->bin);
     }
 }
 
@@ -68,36 +55,10 @@ void strata__mixed_rebin(struct strata__mixed *unit)
     bin_add(unit);
 }
 
-static void unit_link(struct strata__mixed *unit)
-{
-    unit->next_unit = NULL;
-    unit->previous_unit = strata__mixed_units.last_unit;
-    if (strata__mixed_units.last_unit != NULL) {
-        strata__mixed_units.last_unit->next_unit = unit;
-    } else {
-        strata__mixed_units.first_unit = unit;
-    }
-    strata__mixed_units.last_unit = unit;
-}
-
-static void unit_unlink(struct strata__mixed *unit)
-{
-    if (unit->previous_unit != NULL) {
-        unit->previous_unit->next_unit = unit->next_unit;
-    } else {
-        strata__mixed_units.first_unit = unit->next_unit;
-    }
-    if (unit->next_unit != NULL) {
-        unit->next_unit->previous_unit = unit->previous_unit;
-    } else {
-        strata__mixed_units.last_unit = unit->previous_unit;
-    }
-}
-
 void strata__mixed_unit_put_last(struct strata__mixed *unit)
 {
-    unit_unlink(unit);
-    unit_link(unit);
+    TAILQ_REMOVE(&strata__mixed_units.all, unit, in_all);
+    TAILQ_INSERT_TAIL(&strata__mixed_units.all, unit, in_all);
 }
 
 void strata__mixed_unit_add(struct strata__mixed *unit)
@@ -106,7 +67,7 @@ void strata__mixed_unit_add(struct strata__mixed *unit)
     strata__mixed_units.empty_units += unit->free_granules == STRATA__GRANULES;
     strata__mixed_units.free_granules += unit->free_granules;
     strata__mixed_units.touched_pages += (size_t)__builtin_popcount(unit->touched);
-    unit_link(unit);
+    TAILQ_INSERT_TAIL(&strata__mixed_units.all, unit, in_all);
     bin_add(unit);
     strata__unitmap_set(unit->start, strata__entry(STRATA__KIND_MIXED, unit));
 }
@@ -143,7 +104,7 @@ struct strata__mixed *strata__mixed_unit_new(void)
 static void retire(struct strata__mixed *unit)
 {
     bin_remove(unit);
-    unit_unlink(unit);
+    TAILQ_REMOVE(&strata__mixed_units.all, unit, in_all);
     strata__unitmap_set(unit->start, strata__entry(STRATA__KIND_UNUSED, NULL));
     strata__mixed_units.count--;
     __atomic_store_n(&strata__mixed_units.adopted,

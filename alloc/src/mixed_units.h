@@ -17,9 +17,9 @@
 
 struct strata__mixed_units {
     struct strata__lock lock;
-    struct strata__mixed *bins[STRATA__MIXED_BINS];
-    uint64_t filled;                              /* bit for each bin that has a unit */
-    struct strata__mixed *first_unit, *last_unit; /* of all */
+    LIST_HEAD(, strata__mixed) bins[STRATA__MIXED_BINS];
+    uint64_t filled; /* bit for each bin that has a unit */
+    TAILQ_HEAD(, strata__mixed) all;
     size_t count;
     size_t empty_units;
     size_t adopted;

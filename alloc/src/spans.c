@@ -22,14 +22,14 @@
 
 struct bins {
     uint64_t filled; /* bit for each bin that has a span */
-    struct strata__span *heads[BINS];
+    struct strata__span_list heads[BINS];
 };
 
 static struct {
     struct bins clean, dirty;
-    struct strata__span *oldest, *newest; /* dirty spans */
+    TAILQ_HEAD(, strata__span) by_time; /* dirty spans, the oldest first */
     size_t free_bytes, dirty_bytes;
-} spans;
+} spans = {.by_time = TAILQ_HEAD_INITIALIZER(spans.by_time)};
 
 /* Lengths up to 32 have a bin each, then two for each doubling; the last takes the rest. */
 static unsigned bin_of(size_t units)
@@ -60,45 +60,14 @@ static void mark_ends(const struct strata__span *span, uint64_t entry)
         span->start + ((size_t)span->units - 1) * STRATA__UNIT_BYTES, entry);
 }
 
-static void link_dirty(struct strata__span *span)
-{
-    span->next_dirty = NULL;
-    span->previous_dirty = spans.newest;
-    if (spans.newest != NULL) {
-        spans.newest->next_dirty = span;
-    } else {
-        spans.oldest = span;
-    }
-    spans.newest = span;
-}
-
-static void unlink_dirty(struct strata__span *span)
-{
-    if (span->previous_dirty != NULL) {
-        span->previous_dirty->next_dirty = span->next_dirty;
-    } else {
-        spans.oldest = span->next_dirty;
-    }
-    if (span->next_dirty != NULL) {
-        span->next_dirty->previous_dirty = span->previous_dirty;
-    } else {
-        spans.newest = span->previous_dirty;
-    }
-}
-
 static void link_span(struct strata__span *span)
 {
     struct bins *bins = span->dirty ? &spans.dirty : &spans.clean;
     span->bin = (uint8_t)bin_of(span->units);
-    span->previous = NULL;
-    span->next = bins->heads[span->bin];
-    if (span->next != NULL) {
-        span->next->previous = span;
-    }
-    bins->heads[span->bin] = span;
+    LIST_INSERT_HEAD(&bins->heads[span->bin], span, list);
     bins->filled |= UINT64_C(1) << span->bin;
     if (span->dirty) {
-        link_dirty(span);
+        TAILQ_INSERT_TAIL(&spans.by_time, span, by_time);
     }
     change(&spans.free_bytes, span->units * STRATA__UNIT_BYTES);
     mark_ends(span, strata__entry(STRATA__KIND_FREE, span));
@@ -107,19 +76,12 @@ static void link_span(struct strata__span *span)
 void strata__spans_unlink(struct strata__span *span)
 {
     struct bins *bins = span->dirty ? &spans.dirty : &spans.clean;
-    if (span->previous != NULL) {
-        span->previous->next = span->next;
-    } else {
-        bins->heads[span->bin] = span->next;
-        if (span->next == NULL) {
-            bins->filled &= ~(UINT64_C(1) << span->bin);
-        }
-    }
-    if (span->next != NULL) {
-        span->next->previous = span->previous;
+    LIST_REMOVE(span, list);
+    if (LIST_EMPTY(&bins->heads[span->bin])) {
+        bins->filled &= ~(UINT64_C(1) << span->bin);
     }
     if (span->dirty) {
-        unlink_dirty(span);
+        TAILQ_REMOVE(&spans.by_time, span, by_time);
     }
     change(&spans.free_bytes, -(span->units * STRATA__UNIT_BYTES));
     mark_ends(span, strata__entry(STRATA__KIND_UNUSED, NULL));
@@ -167,11 +129,12 @@ static char *fit(const struct strata__span *span, size_t units, size_t alignment
 /* The shortest span that fits, but no more than a few of a bin are looked at: in the bins
  * of ranges a longer one does as well. */
 static struct strata__span *find_in_bin(
-    struct strata__span *head, size_t units, size_t alignment_units)
+    const struct strata__span_list *list, size_t units, size_t alignment_units)
 {
     struct strata__span *best = NULL;
+    struct strata__span *span = NULL;
     int scanned = 0;
-    for (struct strata__span *span = head; span != NULL; span = span->next) {
+    LIST_FOREACH (span, list, list) {
         if (fit(span, units, alignment_units) != NULL &&
             (best == NULL || span->units < best->units)) {
             best = span;
@@ -190,7 +153,8 @@ static struct strata__span *find(
     uint64_t left = bins->filled & ~((UINT64_C(1) << bin_of(units)) - 1);
     while (left != 0) {
         unsigned bin = (unsigned)__builtin_ctzll(left);
-        struct strata__span *span = find_in_bin(bins->heads[bin], units, alignment_units);
+        struct strata__span *span =
+            find_in_bin(&bins->heads[bin], units, alignment_units);
         if (span != NULL) {
             return span;
         }
@@ -288,7 +252,7 @@ char *strata__spans_take(size_t units, size_t alignment_units)
 
 struct strata__span *strata__spans_oldest(void)
 {
-    return spans.oldest;
+    return TAILQ_FIRST(&spans.by_time);
 }
 
 void strata__spans_add_dirty(size_t bytes)
@@ -315,14 +279,14 @@ static void check_span(const struct strata__span *span, size_t dirty_bytes)
     STRATA__BUG_IF(bin_of(span->units) != span->bin);
     STRATA__BUG_IF((dirty_bytes > 0) != span->dirty);
     STRATA__BUG_IF(strata__spans_at(span->start) != span);
-    STRATA__BUG_IF(span->next != NULL && span->next->previous != span);
+    STRATA__BUG_IF(*span->list.le_prev != span);
 }
 
 static void check_bin(const struct bins *bins, unsigned bin, struct found *found)
 {
-    const struct strata__span *span = bins->heads[bin];
-    STRATA__BUG_IF((span != NULL) != (bins->filled >> bin & 1));
-    for (; span != NULL; span = span->next) {
+    const struct strata__span *span = NULL;
+    STRATA__BUG_IF(LIST_EMPTY(&bins->heads[bin]) == (bins->filled >> bin & 1));
+    LIST_FOREACH (span, &bins->heads[bin], list) {
         size_t dirty_bytes =
             strata__unitmap_touched_pages(span->start, span->units) * STRATA__PAGE_BYTES;
         STRATA__BUG_IF(span->bin != bin);

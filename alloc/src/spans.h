@@ -7,11 +7,13 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 /* A free span, or a large or huge block. */
 struct strata__span {
-    struct strata__span *next, *previous;             /* of the same bin */
-    struct strata__span *next_dirty, *previous_dirty; /* by the time they were freed */
+    LIST_ENTRY(strata__span)
+    list; /* of a bin, of blocks with a tail, or of huge blocks */
+    TAILQ_ENTRY(strata__span) by_time; /* dirty spans, as they were freed */
     char *start;
     size_t bytes; /* of a block */
     uint32_t units;
@@ -23,6 +25,7 @@ struct strata__span {
     uint16_t rounding_bytes; /* of a block: less was asked for by that much */
     uint16_t huge_slot;      /* of a huge block, in the region's directory */
 };
+LIST_HEAD(strata__span_list, strata__span);
 
 /* It is on no list, and its ends are not marked. */
 void strata__span_init(

@@ -116,7 +116,7 @@ static void inside_aligned(void)
 
 static void realloc_inside(void)
 {
-    sink = strata__front_realloc((char *)strata__front_alloc(100) + 16, 90);
+    sink = strata__front_realloc((char *)strata__front_alloc(100) + 16, 900);
 }
 
 static void usable_inside(void)
