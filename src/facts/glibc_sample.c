@@ -31,7 +31,8 @@ enum {
     /* Stretches whose changes are set against each other; but at least so many sets of them. */
     GROUP = 16,
     GROUPS = 8,
-    PLACES = 1 << 12, /* that are tried to find chunks again in a stretch */
+    PLACES = 1 << 12,     /* that are tried to find chunks again in a stretch */
+    PAGE_BYTES = 4 << 10, /* of the smallest pages there are */
 };
 
 void glibc_samples_release(struct glibc_samples *samples)
@@ -77,6 +78,14 @@ static uint64_t next_edge(
                : start + glibc_align_up(address - start, samples->stride_bytes);
 }
 
+/* A stretch begins at a chunk and ends with a page, so that none is read for a few bytes. */
+static uint64_t whole_pages_end(const struct glibc_samples *samples, uint64_t at)
+{
+    return samples->length_bytes == samples->stride_bytes
+               ? at + samples->length_bytes
+               : glibc_align_down(at, PAGE_BYTES) + samples->length_bytes;
+}
+
 int glibc_sampler_end(struct glibc_sampler *sampler, struct glibc_samples *samples,
     uint64_t at, uint64_t free_bytes)
 {
@@ -107,7 +116,7 @@ int glibc_sampler_turn(struct glibc_sampler *sampler, struct glibc_samples *samp
         sampler->edge = at + samples->stride_bytes;
     } else if (at >= sampler->edge) {
         sampler->is_open = true;
-        sampler->edge = at + samples->length_bytes;
+        sampler->edge = whole_pages_end(samples, at);
         sampler->sample = (struct glibc_sample){
             .at = at, .below_bytes = place->below_bytes, .free_bytes = place->free_bytes};
     }
@@ -127,8 +136,8 @@ static uint64_t distance(uint64_t a, uint64_t b)
 }
 
 /* Makes the window show the header at address. 0; -EBUSY; or -errno of the memory. */
-static int show(
-    struct glibc_reader *reader, uint64_t address, uint64_t end, uint64_t length)
+static int show(struct glibc_reader *reader, const struct glibc_samples *samples,
+    uint64_t address, uint64_t end)
 {
     struct heap_window *window = &reader->window;
     const uint64_t after = address + GLIBC_CHUNK_HEADER_BYTES;
@@ -140,8 +149,8 @@ static int show(
         return -EBUSY;
     }
     reader->loads_left--;
-    if (end > address + length) {
-        end = address + length;
+    if (end > whole_pages_end(samples, address)) {
+        end = whole_pages_end(samples, address);
     }
     return heap_window_load(window, address, end > after ? end : after);
 }
@@ -160,8 +169,8 @@ static uint64_t skip(const struct glibc_reader *reader, uint64_t at, uint64_t en
 }
 
 /* What is free in the stretch now. lost_bytes is what cannot be told. */
-static int look(struct glibc_reader *reader, const struct glibc_sample *sample,
-    uint64_t length, struct glibc_sample *now, uint64_t *lost_bytes)
+static int look(struct glibc_reader *reader, const struct glibc_samples *samples,
+    const struct glibc_sample *sample, struct glibc_sample *now, uint64_t *lost_bytes)
 {
     const struct heap_window *window = &reader->window;
     uint64_t at = sample->at;
@@ -171,7 +180,7 @@ static int look(struct glibc_reader *reader, const struct glibc_sample *sample,
     *lost_bytes = 0;
     while (at < sample->end) {
         uint64_t header, size, below;
-        int result = show(reader, at, sample->end, length);
+        int result = show(reader, samples, at, sample->end);
         if (result < 0) {
             return result;
         }
@@ -210,7 +219,7 @@ static int compare(const struct glibc_samples *samples, const struct glibc_sampl
 {
     struct glibc_sample now;
     uint64_t lost;
-    int result = look(reader, sample, samples->length_bytes, &now, &lost);
+    int result = look(reader, samples, sample, &now, &lost);
 
     if (result < 0) {
         return result;

@@ -387,15 +387,23 @@ static int arrive(struct glibc_walk *walk)
     return 0;
 }
 
-/* A misfit may only mean that the heap now ends below. */
+/*
+ * A misfit may only mean that the heap now ends below: at the chunk that is due, or at the one
+ * before, which was given back to top after top was read and so seemed to reach to the end.
+ */
 static bool top_moved_here(struct glibc_walk *walk)
 {
+    struct glibc_position *position = &walk->position;
     uint64_t top, top_bytes;
 
     if (!walk->extent.has_top ||
         glibc_walk_read_top(walk->reader, walk->arena, &top, &top_bytes) < 0 ||
-        top != walk->position.at) {
+        (top != position->at && top != position->previous)) {
         return false;
+    }
+    if (top == position->previous) {
+        position->at = top;
+        position->sums.chunks--;
     }
     walk->top = top;
     walk->top_bytes = top_bytes;

@@ -110,6 +110,24 @@ static void end(void)
     heap_window_release(&heap.reader.window);
 }
 
+/* Walks the extent, which ends with top unless that is 0. */
+static int walk_extent(const struct glibc_extent *extent, uint64_t top)
+{
+    heap.walk = (struct glibc_walk){.reader = &heap.reader,
+        .arena = heap_start,
+        .state = heap.state,
+        .sweep = &heap.sweep,
+        .lowest = heap_start,
+        .highest = heap_start + HEAP_BYTES,
+        .top = top,
+        .top_bytes = top == 0 ? 0 : extent->end - top,
+        .rewinds_left = GLIBC_WALK_REWINDS,
+        .places_left = GLIBC_WALK_PLACES,
+        .samples = &heap.samples,
+        .holes = heap.holes};
+    return glibc_walk_extent(&heap.walk, extent);
+}
+
 /* Walks the first chunks of the heap. */
 static int walk(uint64_t chunks)
 {
@@ -117,17 +135,7 @@ static int walk(uint64_t chunks)
         .base = heap_start, .start = chunk_at(0), .end = chunk_at(chunks) + FENCE};
 
     end_with_fence(chunk_at(chunks));
-    heap.walk = (struct glibc_walk){.reader = &heap.reader,
-        .arena = heap_start,
-        .state = heap.state,
-        .sweep = &heap.sweep,
-        .lowest = heap_start,
-        .highest = heap_start + HEAP_BYTES,
-        .rewinds_left = GLIBC_WALK_REWINDS,
-        .places_left = GLIBC_WALK_PLACES,
-        .samples = &heap.samples,
-        .holes = heap.holes};
-    return glibc_walk_extent(&heap.walk, &extent);
+    return walk_extent(&extent, 0);
 }
 
 static struct glibc_movement look_again(uint64_t held)
@@ -149,8 +157,11 @@ static void what_rests_has_not_moved(void **state)
     assert_int_equal(walk(CHUNKS - 1), 0);
     assert_int_equal(heap.walk.position.sums.free_bytes, 3001 * CHUNK);
     heap.loads = 0;
+    heap.flat.memory.bytes_read = 0;
     const struct glibc_movement movement = look_again(HEAP_BYTES);
     assert_false(movement.seen);
+    assert_int_equal(heap.flat.memory.bytes_read,
+        heap.samples.count * (GLIBC_SAMPLE_STRIDE_BYTES / GLIBC_SAMPLE_SHARE));
     assert_int_equal(movement.bytes, GLIBC_SAMPLE_STRIDE_BYTES);
     assert_true(heap.loads <= HEAP_BYTES / GLIBC_SAMPLE_STRIDE_BYTES);
     end();
@@ -389,6 +400,42 @@ static void merge_and_tell(void)
     put(heap_start + heap.reader.layout->state.bins, heap.loads);
 }
 
+enum { LAST = CHUNKS - 2 };
+
+static void set_top(uint64_t top)
+{
+    put(heap_start + heap.reader.layout->state.top, top);
+    put(top + 8, (heap_start + HEAP_BYTES - top) | GLIBC_PREV_IN_USE);
+}
+
+/* Ahead of the last window: the last block is freed, and becomes a part of top. */
+static void give_back_the_last(void)
+{
+    if (heap.loads == HEAP_BYTES / HEAP_WINDOW_BYTES) {
+        set_top(chunk_at(LAST - 1));
+    }
+}
+
+static void a_block_given_back_to_top_ends_the_walk(void **state)
+{
+    const struct glibc_extent extent = {.base = heap_start,
+        .start = chunk_at(0),
+        .end = heap_start + HEAP_BYTES,
+        .has_top = true};
+
+    (void)state;
+    begin(HEAP_BYTES);
+    set_top(chunk_at(LAST));
+    heap.before_load = give_back_the_last;
+    assert_int_equal(walk_extent(&extent, chunk_at(LAST)), 0);
+    assert_int_equal(heap.walk.stop, chunk_at(LAST - 1));
+    assert_int_equal(heap.walk.top_bytes, heap_start + HEAP_BYTES - chunk_at(LAST - 1));
+    assert_int_equal(heap.walk.position.sums.chunks, LAST - 1);
+    assert_int_equal(heap.walk.position.sums.gap_bytes, 0);
+    assert_int_equal(heap.walk.rewinds_left, GLIBC_WALK_REWINDS);
+    end();
+}
+
 static void goes_on_behind_what_changed(void **state)
 {
     const uint64_t windows = HEAP_BYTES / HEAP_WINDOW_BYTES;
@@ -447,6 +494,7 @@ int main(void)
         cmocka_unit_test(finds_chunks_again_in_a_stretch),
         cmocka_unit_test(forged_sizes_move_no_more_than_there_is),
         cmocka_unit_test(free_bytes_below_the_largest_run),
+        cmocka_unit_test(a_block_given_back_to_top_ends_the_walk),
         cmocka_unit_test(goes_on_behind_what_changed),
         cmocka_unit_test(reads_again_what_has_not_moved),
         cmocka_unit_test(gives_up_where_nothing_fits),
