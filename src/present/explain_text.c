@@ -28,6 +28,7 @@ enum {
     LINES_BELOW =
         7, /* around the findings: a blank, a heading, and what stands below them */
     LEAST_FINDINGS = 2,
+    LEAST_PROMISES = 1,
     FURTHER_INDENT = 2,
 };
 
@@ -96,44 +97,83 @@ static void put_details(struct page *page, const struct snapshot *snapshot)
     container_text(page, snapshot);
 }
 
+static void put_folded(struct page *page, const struct snapshot *snapshot,
+    const struct finding_list *list, const struct changes *changes,
+    const struct since *since, size_t promises)
+{
+    const struct facts *facts = snapshot->facts;
+
+    header_text(page, snapshot);
+    page_end_line(page);
+    ladder_text(page, snapshot);
+    /* On one screen the two moments take the place of the parts. */
+    if (since == NULL) {
+        resident_text(page, snapshot);
+    }
+    pool_lines(page, facts);
+    since_text(page, since, promises);
+    change_text(page, changes, facts);
+    finding_lines(page, list, changes, room_for_findings(page->buffer));
+    page_end_line(page);
+    gap_line(page, facts);
+}
+
+static void put_unfolded(struct page *page, const struct snapshot *snapshot,
+    const struct finding_list *list, const struct changes *changes,
+    const struct since *since)
+{
+    const struct facts *facts = snapshot->facts;
+
+    header_text(page, snapshot);
+    finding_summary(page, list, changes);
+    page_end_line(page);
+    ladder_text(page, snapshot);
+    resident_text(page, snapshot);
+    put_details(page, snapshot);
+    since_text(page, since, SIZE_MAX);
+    change_text(page, changes, facts);
+    finding_text(page, list, facts);
+    gap_text(page, facts);
+    page_end_line(page);
+}
+
+static void put_page(struct page *page, const struct snapshot *snapshot,
+    const struct finding_list *list, const struct explain_past *past, size_t promises)
+{
+    const struct since *since = past != NULL ? past->since : NULL;
+    struct changes changes;
+
+    changes_of(list, &changes);
+    if (page->style->unfolded) {
+        put_unfolded(page, snapshot, list, &changes, since);
+    } else {
+        put_folded(page, snapshot, list, &changes, since, promises);
+    }
+    cost_line(page, snapshot->facts, past != NULL ? past->kept : NULL);
+    if (!page->style->unfolded) {
+        more_line(page, snapshot, list);
+    }
+}
+
 void present_explain_text(const struct snapshot *snapshot,
     const struct finding_list *list, const struct explain_past *past,
     const struct present_style *style, struct buffer *buffer)
 {
-    const struct since *since = past != NULL ? past->since : NULL;
-    const struct facts *facts = snapshot->facts;
-    struct changes changes;
+    const bool folds = !style->unfolded && past != NULL && past->since != NULL;
+    size_t promises = folds ? past->since->promise_count : 0;
+    struct buffer text;
     struct page page;
 
-    changes_of(list, &changes);
-    page_init(&page, style, buffer);
-    header_text(&page, snapshot);
-    if (style->unfolded) {
-        finding_summary(&page, list, &changes);
+    buffer_init(&text);
+    page_init(&page, style, &text);
+    put_page(&page, snapshot, list, past, promises);
+    /* How long a promise is shows when it is written: the last ones go until the rest fits. */
+    while (lines_of(&text) > SCREEN_LINES && promises > LEAST_PROMISES) {
+        buffer_reset(&text);
+        page_init(&page, style, &text);
+        put_page(&page, snapshot, list, past, --promises);
     }
-    page_end_line(&page);
-    ladder_text(&page, snapshot);
-    /* On one screen the two moments take the place of the parts. */
-    if (style->unfolded || since == NULL) {
-        resident_text(&page, snapshot);
-    }
-    if (style->unfolded) {
-        put_details(&page, snapshot);
-        since_text(&page, since);
-        change_text(&page, &changes, facts);
-        finding_text(&page, list, facts);
-        gap_text(&page, facts);
-        page_end_line(&page);
-    } else {
-        pool_lines(&page, facts);
-        since_text(&page, since);
-        change_text(&page, &changes, facts);
-        finding_lines(&page, list, &changes, room_for_findings(buffer));
-        page_end_line(&page);
-        gap_line(&page, facts);
-    }
-    cost_line(&page, facts, past != NULL ? past->kept : NULL);
-    if (!style->unfolded) {
-        more_line(&page, snapshot, list);
-    }
+    buffer_append(buffer, text.data, text.length_bytes);
+    buffer->failed = buffer->failed || text.failed;
+    buffer_release(&text);
 }

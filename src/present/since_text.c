@@ -175,7 +175,29 @@ static void put_moment(struct page *page, const struct since *since)
     buffer_release(&text);
 }
 
-void since_text(struct page *page, const struct since *since)
+static void promises(struct page *page, const struct since *since, size_t most)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < since->promise_count; i++) {
+        if (since->promises[i].verdict == SINCE_ENDED) {
+            continue;
+        }
+        if (most > 0) {
+            promise_lines(page, since, i);
+            most--;
+        } else {
+            left++;
+        }
+    }
+    if (left > 0) {
+        page_at(page, INDENT);
+        page_printf(page, INK_DIM, "and %zu more: --all", left);
+        page_end_line(page);
+    }
+}
+
+void since_text(struct page *page, const struct since *since, size_t most)
 {
     if (since == NULL) {
         return;
@@ -183,11 +205,7 @@ void since_text(struct page *page, const struct since *since)
     page_heading(page, "Since");
     put_moment(page, since);
     layer_rows(page, since);
-    for (size_t i = 0; i < since->promise_count; i++) {
-        if (since->promises[i].verdict != SINCE_ENDED) {
-            promise_lines(page, since, i);
-        }
-    }
+    promises(page, since, most);
     ended_line(page, since);
     if (since->promise_count == 0) {
         page_at(page, INDENT);

@@ -5,8 +5,8 @@
 #include "findings/since.h"
 #include "present/page.h"
 
-/* The block; nothing when since is NULL. */
-void since_text(struct page *page, const struct since *since);
+/* The block, with so many promises at most; nothing when since is NULL. */
+void since_text(struct page *page, const struct since *since, size_t most);
 
 /*
  * One promise in words, without its verdict: "promised 98.3-120.1 MiB; resident and free

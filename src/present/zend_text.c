@@ -19,6 +19,7 @@
 enum {
     TEXT_BYTES = 1024,
     PAGE_BYTES = 4096,
+    SHOWN_POOLS = 3, /* on one screen */
 };
 
 /* A heap and whose it is. */
@@ -237,8 +238,18 @@ bool zend_text_has(const struct facts *facts)
 
 void pool_lines(struct page *page, const struct facts *facts)
 {
-    for (size_t i = 0; i < facts->fpm_pool_count; i++) {
+    const size_t count = facts->fpm_pool_count;
+    /* One more takes no more room than the line that would count it. */
+    const size_t shown =
+        page->style->unfolded || count <= SHOWN_POOLS + 1 ? count : SHOWN_POOLS;
+
+    for (size_t i = 0; i < shown; i++) {
         pool_line(page, &facts->fpm_pools[i]);
+    }
+    if (shown < count) {
+        page_at(page, HEAP_TABLE_INDENT);
+        page_printf(page, INK_DIM, "and %zu more pools: --all", count - shown);
+        page_end_line(page);
     }
 }
 

@@ -91,7 +91,7 @@ static void shows(
 
     buffer_init(&buffer);
     page_init(&page, style, &buffer);
-    since_text(&page, since);
+    since_text(&page, since, SIZE_MAX);
     page_end_line(&page);
     assert_golden(golden, &buffer);
     buffer_release(&buffer);
