@@ -76,6 +76,7 @@ static void put_worker(
         put_unsigned(json, "peak_real", input->heap.peak_real_bytes);
         put_unsigned(json, "peak_used", input->heap.peak_used_bytes);
         put_unsigned(json, "half_chunks", input->heap.half_chunks);
+        put_unsigned(json, "kernel_peak", input->heap.kernel_peak_bytes);
     }
     json_object_end(json);
 }

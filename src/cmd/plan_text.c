@@ -136,6 +136,13 @@ static void put_cases(struct page *page, const struct plan_input *input,
         }
         page_end_line(page);
     }
+    if (now != 0 && plan->fixed_bytes > 0) {
+        (void)snprintf(sentence, sizeof(sentence),
+            "what %s would take includes %s that is there once (all with a minus "
+            "above)",
+            quantity_count(now, "worker").text, amount(page, plan->fixed_bytes, &size));
+        page_paragraph(page, INK_DIM, sentence, TEXT_INDENT);
+    }
     if (input->idle) {
         page_paragraph(page, INK_WARN,
             "these workers have hardly worked yet: plan again under load, or from a "
@@ -225,15 +232,27 @@ static void put_limit(
         put_line(
             page, "", heap->peak_used_bytes, "used at that peak: what applications log");
     }
+    if (heap->kernel_peak_bytes > 0) {
+        put_line(page, "", heap->kernel_peak_bytes,
+            "at most, by the kernel's peak of a worker: PHP's own is reset by each request");
+    }
     if (heap->limit_bytes.state == FACT_OK) {
         put_line(page, "", heap->limit_bytes.value, "set now");
     }
     put_line(page, "", limit->advised_bytes,
-        "would do: the peak, a quarter more, whole chunks of 2 MiB");
+        heap->kernel_peak_bytes > 0
+            ? "would do: a quarter above the kernel's peak, or what is set now"
+            : "would do: the peak, a quarter more, whole chunks of 2 MiB");
+    if (input->samples_are_peaks) {
+        page_paragraph(page, INK_DIM,
+            "the largest seen now: each next request resets PHP's peak; a recording "
+            "knows more (strata record)",
+            TEXT_INDENT);
+    }
     put_other_limit(page, input, plan);
     if (limit->cliff_bytes > 0) {
         (void)snprintf(text, sizeof(text),
-            "%s %s one block above 1,044,448 bytes and nothing beside it: %s of the "
+            "%s %s one block above 1,044,448 bytes and room beside it: up to %s of the "
             "peak; smaller blocks would make do with %s",
             quantity_count(heap->half_chunks, "chunk").text,
             quantity_form(heap->half_chunks, "holds", "hold"),

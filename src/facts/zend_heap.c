@@ -23,6 +23,7 @@ enum {
     USED_OFFSET = 0x10, /* size, peak: the same in all versions */
     PEAK_USED_OFFSET = 0x18,
     UNLIMITED_SHIFT = 62, /* memory_limit=-1 is stored as 2^63-1 (SIZE_MAX >> 1) */
+    ROOM_PAGES = 64,      /* an eighth of a chunk: less is no loss worth a count */
     HALF_PAGES = 256,     /* a second run of as many does not fit beside it */
     THIRD_PAGES = 171,
     QUARTER_PAGES = 128,
@@ -138,8 +139,12 @@ static void tally_run(struct zend_heap_facts *heap, const struct zend_run *run)
     }
 }
 
-static void tally_cliff(struct zend_heap_facts *heap, uint32_t largest_run_pages)
+static void tally_cliff(
+    struct zend_heap_facts *heap, uint32_t largest_run_pages, uint32_t free_pages)
 {
+    if (free_pages < ROOM_PAGES) {
+        return;
+    }
     if (largest_run_pages >= HALF_PAGES) {
         heap->half_chunks++;
     } else if (largest_run_pages >= THIRD_PAGES) {
@@ -187,7 +192,7 @@ static int tally_chunk(struct zend_walk *walk, struct zend_heap_facts *heap,
             largest = run.pages;
         }
     }
-    tally_cliff(heap, largest);
+    tally_cliff(heap, largest, free_pages);
     note->resident_pages = resident_pages_of(bits, 0, ZEND_CHUNK_PAGES);
     heap->resident_bytes += (uint64_t)note->resident_pages * ZEND_PAGE_BYTES;
     return rc == 0 && free_pages == note->free_pages ? 0 : -EINVAL;

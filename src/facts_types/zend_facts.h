@@ -54,7 +54,7 @@ struct zend_heap_facts {
     uint64_t largest_free_pages; /* longest run of free pages in one chunk */
     uint64_t huge_blocks;
     uint64_t huge_bytes;
-    /* The cliffs: chunks by their largest run, whose rest no second such run fits into. */
+    /* The cliffs: chunks with room (64 pages and more) no second such run fits into. */
     uint64_t half_chunks;    /* one run of 256 pages or more */
     uint64_t third_chunks;   /* largest run of 171 to 255 pages */
     uint64_t quarter_chunks; /* largest run of 128 to 170 pages */

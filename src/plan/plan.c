@@ -157,11 +157,33 @@ static void decide_limit(const struct plan_input *input, struct plan_limit *limi
 {
     const struct plan_heap *heap = &input->heap;
 
+    const uint64_t larger = heap->kernel_peak_bytes > heap->peak_real_bytes
+                                ? heap->kernel_peak_bytes
+                                : heap->peak_real_bytes;
+    uint64_t by_kernel = plan_limit_for(larger);
+
+    /* an upper bound asks for no more than what was enough until now */
+    if (heap->limit_bytes.state == FACT_OK && !heap->limit_wished) {
+        by_kernel = number_smaller(by_kernel, heap->limit_bytes.value);
+    }
     limit->known = heap->known && heap->peak_real_bytes != 0 && !input->idle;
     if (limit->known) {
         limit->advised_bytes = plan_limit_for(heap->peak_real_bytes);
+        if (by_kernel > limit->advised_bytes) {
+            limit->advised_bytes = by_kernel;
+        }
     }
     limit->set_bytes = limit_to_set(input, limit);
+}
+
+/* Blocks above half a chunk may fill theirs: what is free beside them is never used. */
+static uint64_t cliff_of(const struct plan_heap *heap)
+{
+    if (heap->peak_used_bytes == 0) {
+        return 0;
+    }
+    return number_smaller(multiply(heap->half_chunks, HALF_CHUNK_BYTES),
+        number_subtract(heap->peak_real_bytes, heap->peak_used_bytes));
 }
 
 static void fill_limit(const struct plan_input *input, struct plan *plan)
@@ -172,8 +194,7 @@ static void fill_limit(const struct plan_input *input, struct plan *plan)
     if (!limit->known) {
         return;
     }
-    limit->cliff_bytes = number_smaller(
-        multiply(heap->half_chunks, HALF_CHUNK_BYTES), heap->peak_real_bytes / 2);
+    limit->cliff_bytes = cliff_of(heap);
     limit->without_cliff_bytes =
         plan_limit_for(heap->peak_real_bytes - limit->cliff_bytes);
     const uint64_t each = worst_each(input, plan, limit->advised_bytes);

@@ -56,8 +56,10 @@ struct plan_heap {
     uint64_t peak_real_bytes; /* largest seen: what memory_limit is compared with */
     uint64_t peak_used_bytes; /* of the same worker */
     uint64_t half_chunks;     /* of it: chunks with one run over half, the 1 MB cliff */
-    struct fact limit_bytes;  /* memory_limit; absent: -1 or not PHP */
-    bool limit_wished;        /* it is what the user wants, not what is set */
+    /* what the kernel saw beyond: requests were no larger; 0: no more than PHP knows */
+    uint64_t kernel_peak_bytes;
+    struct fact limit_bytes;      /* memory_limit; absent: -1 or not PHP */
+    bool limit_wished;            /* it is what the user wants, not what is set */
     struct fact hard_limit_bytes; /* builds that grant past the limit up to here */
 };
 
@@ -84,6 +86,8 @@ struct plan_input {
 
     double processors; /* that the workers may use, 1.5 for a quota; 0: not looked at */
     const char *processors_source;
+    bool on_demand;                /* FPM starts its workers on demand */
+    uint64_t idle_timeout_seconds; /* of these; 0: as built in */
     bool idle; /* hardly any request was served: what workers take is not known yet */
     uint64_t workers_now;     /* 0: unknown */
     uint64_t workers_allowed; /* pm.max_children and the like; 0: unknown */
@@ -116,7 +120,7 @@ struct plan_limit {
     bool known;
     uint64_t set_bytes;     /* counted with, and set by the configuration; 0: none */
     uint64_t advised_bytes; /* whole chunks */
-    uint64_t cliff_bytes;   /* of the peak: halves of chunks nothing else fits into */
+    uint64_t cliff_bytes;   /* of the peak, at most: what is free beside large blocks */
     uint64_t without_cliff_bytes; /* advised when the large blocks shrink to 1,044,448 */
     uint64_t worst_workers;       /* worst case with the advised limit */
 };

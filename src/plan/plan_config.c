@@ -17,6 +17,7 @@
 enum {
     MIB = 1 << 20,
     CAPPED_ARENAS = 2,
+    IDLE_TIMEOUT_SECONDS = 10, /* of FPM, when none is set */
     SPARE_LEAST_DIVISOR = 10,
     SPARE_MOST_DIVISOR = 4,
     SUPERVISOR_PERCENT = 115, /* memory_limit is to lie 10 to 20 percent below it */
@@ -57,8 +58,12 @@ static void put_memory_limit(
     }
     buffer_printf(buffer, "php_admin_value[memory_limit] = %" PRIu64 "M", limit);
     if (plan->limit.known) {
-        buffer_printf(buffer, " ; largest real seen %s",
-            quantity_bytes(input->heap.peak_real_bytes, false).text);
+        const bool by_kernel = input->heap.kernel_peak_bytes != 0;
+        buffer_printf(buffer, " ; largest real seen %s%s", by_kernel ? "at most " : "",
+            quantity_bytes(
+                by_kernel ? input->heap.kernel_peak_bytes : input->heap.peak_real_bytes,
+                false)
+                .text);
     }
     buffer_append_char(buffer, '\n');
 }
@@ -67,9 +72,16 @@ static void put_fpm(const struct plan_input *input, const struct plan *plan,
     uint64_t workers, struct buffer *buffer)
 {
     buffer_printf(buffer, "[%s]\n", input->name);
-    buffer_printf(buffer, "pm = %s\n", input->alone ? "static" : "dynamic");
+    buffer_printf(buffer, "pm = %s\n",
+        input->on_demand ? "ondemand"
+        : input->alone   ? "static"
+                         : "dynamic");
     buffer_printf(buffer, "pm.max_children = %" PRIu64 "\n", workers);
-    if (!input->alone) {
+    if (input->on_demand) {
+        buffer_printf(buffer, "pm.process_idle_timeout = %" PRIu64 "s\n",
+            input->idle_timeout_seconds != 0 ? input->idle_timeout_seconds
+                                             : IDLE_TIMEOUT_SECONDS);
+    } else if (!input->alone) {
         const uint64_t least = at_least_one(workers / SPARE_LEAST_DIVISOR);
         uint64_t most = at_least_one(workers / SPARE_MOST_DIVISOR);
         most = most < least ? least : most;
@@ -162,6 +174,11 @@ void plan_config(const struct plan_input *input, const struct plan *plan,
 
     if (workers == 0) {
         buffer_append_text(buffer, "# not one worker fits: nothing to set\n");
+        return;
+    }
+    if (input->idle) {
+        buffer_append_text(buffer,
+            "# no worker has worked yet: nothing to set; plan again under load\n");
         return;
     }
     put_server(input, plan, workers, buffer);

@@ -47,14 +47,29 @@ static uint64_t heap_resident(const struct process_facts *process)
     return bytes;
 }
 
+/* VmHWM beyond VmRSS: what the process has let go of since its peak. */
+static uint64_t peak_beyond_now(const struct process_facts *process)
+{
+    const struct fact *peak = &process->values[PROCESS_FACT_VM_HWM];
+    const struct fact *now = &process->values[PROCESS_FACT_VM_RSS];
+
+    return fact_is_known(peak) && fact_is_known(now)
+               ? number_subtract(peak->value, now->value)
+               : 0;
+}
+
 static void take_heap(struct plan_heap *heap, const struct process_facts *process)
 {
+    const uint64_t most = number_add(heap_resident(process), peak_beyond_now(process));
+
     for (size_t i = 0; i < process->zend.heap_count; i++) {
         const struct zend_heap_facts *one = &process->zend.heaps[i];
         if (!state_is_known(one->state) || one->custom) {
             continue;
         }
         heap->known = true;
+        heap->kernel_peak_bytes =
+            most > heap->kernel_peak_bytes ? most : heap->kernel_peak_bytes;
         if (one->peak_real_bytes >= heap->peak_real_bytes) {
             heap->peak_real_bytes = one->peak_real_bytes;
             heap->peak_used_bytes = one->peak_used_bytes;
@@ -71,16 +86,6 @@ static void take_heap(struct plan_heap *heap, const struct process_facts *proces
 static uint64_t arenas_of(const struct process_facts *process)
 {
     return state_is_known(process->glibc.state) ? process->glibc.arena_count : 0;
-}
-
-static uint64_t peak_beyond_now(const struct process_facts *process)
-{
-    const struct fact *peak = &process->values[PROCESS_FACT_VM_HWM];
-    const struct fact *now = &process->values[PROCESS_FACT_VM_RSS];
-
-    return fact_is_known(peak) && fact_is_known(now)
-               ? number_subtract(peak->value, now->value)
-               : 0;
 }
 
 static uint64_t kernel_of(const struct process_facts *process)
@@ -275,6 +280,23 @@ static void take_last_requests(const struct fpm_pool_facts *pool, struct plan_he
     }
 }
 
+/*
+ * A look at the status page, or any next request, resets PHP's peaks in its worker; the kernel
+ * resets none. All that a worker let go of since its peak may have been a request's, as far as
+ * memory_limit let it: a bound from above, kept where it says more than PHP does.
+ */
+static void bound_by_kernel(struct plan_heap *heap)
+{
+    if (fact_is_known(&heap->limit_bytes)) {
+        heap->kernel_peak_bytes =
+            number_smaller(heap->kernel_peak_bytes, heap->limit_bytes.value);
+    }
+    if (number_subtract(heap->kernel_peak_bytes, heap->peak_real_bytes) <=
+        PLAN_ZEND_CHUNK_BYTES) {
+        heap->kernel_peak_bytes = 0;
+    }
+}
+
 /* Other pools of the same master share the bound: all at their limits (C18). */
 static void take_fpm_pools(const struct snapshot *snapshot, struct plan_input *input)
 {
@@ -285,6 +307,10 @@ static void take_fpm_pools(const struct snapshot *snapshot, struct plan_input *i
         if (strcmp(pool->name, input->name) == 0) {
             if (fact_is_known(&pool->max_children)) {
                 input->workers_allowed = pool->max_children.value;
+            }
+            input->on_demand = pool->manager == FPM_ONDEMAND;
+            if (fact_is_known(&pool->idle_timeout_seconds)) {
+                input->idle_timeout_seconds = pool->idle_timeout_seconds.value;
             }
             take_last_requests(pool, &input->heap);
             if (fact_is_known(&pool->memory_limit_bytes) && pool->memory_limit_admin) {
@@ -446,7 +472,8 @@ int pool_plan_input(struct region *region, const struct snapshot *snapshot,
     set_averages(&sums, input);
     input->workers_now = workers.count;
     take_fpm_pools(snapshot, input);
-    input->idle = input->heap.known &&
+    bound_by_kernel(&input->heap);
+    input->idle = input->heap.known && input->heap.kernel_peak_bytes == 0 &&
                   input->heap.peak_real_bytes <= PLAN_ZEND_CHUNK_BYTES &&
                   input->heap.peak_used_bytes < IDLE_USED_BYTES;
     if (wishes->memory_limit_bytes != 0) {

@@ -42,7 +42,7 @@ static void print_row(
     snprintf(label, sizeof(label), "%zu x %zu", row->strings, row->payload);
     outside_print_row(
         label, &(struct outside_row){{row->published_real, php_rise(lab, "real"), rise}});
-    printf("    %s; real / payload %.3f; %" PRId64 " chunks with a run of half a chunk\n",
+    printf("    %s; real / payload %.3f; %" PRId64 " chunks half empty beside a block\n",
         row->what, (double)rise / (double)(row->strings * row->payload),
         outside[1].half_chunks);
     lab_expect_equal(lab, row->what, rise, row->published_real);

@@ -107,6 +107,24 @@ static void every_byte_of_real_is_in_one_part(void **state)
     zend_image_close(&image);
 }
 
+/* What fills its chunk keeps nothing else out of it. */
+static void a_full_chunk_is_no_cliff(void **state)
+{
+    struct zend_image image;
+    struct region region;
+    struct zend_heap_facts heap;
+
+    (void)state;
+    zend_image_open(&image, stock);
+    zend_image_large(&image, 1, 1, 511);
+    zend_image_large(&image, 2, 1, 384);
+    read_heap(&image, &region, &heap);
+    assert_int_equal(heap.state, FACT_OK);
+    assert_int_equal(heap.half_chunks, 1);
+    region_release(&region);
+    zend_image_close(&image);
+}
+
 /* All blocks of so many pages of bin 0 are free, and each is on another page than the next. */
 static void a_list_through_all_pages_reads_each_about_once(void **state)
 {
@@ -376,6 +394,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_layout_of_each_known_build_is_found_from_the_heap),
         cmocka_unit_test(every_byte_of_real_is_in_one_part),
+        cmocka_unit_test(a_full_chunk_is_no_cliff),
         cmocka_unit_test(a_list_through_all_pages_reads_each_about_once),
         cmocka_unit_test(a_collection_is_predicted_from_complete_runs),
         cmocka_unit_test(a_heap_in_motion_is_stale_with_its_uncertainty),

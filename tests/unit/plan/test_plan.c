@@ -241,12 +241,36 @@ static void memory_limit_follows_real_in_chunks(void **state)
     plan_make(&f.input, PLAN_P95, &f.plan);
     assert_true(f.plan.limit.known);
     assert_int_equal(f.plan.limit.advised_bytes, 78 * MIB);
-    assert_int_equal(f.plan.limit.cliff_bytes, 31 * MIB);
-    assert_int_equal(f.plan.limit.without_cliff_bytes, 40 * MIB);
+    /* the blocks are a little above half a chunk: less than half is beside them */
+    assert_int_equal(f.plan.limit.cliff_bytes, 65011712 - 34086720);
+    assert_int_equal(f.plan.limit.without_cliff_bytes, 42 * MIB);
     assert_int_equal(f.plan.limit.worst_workers, 6);
     f.input.idle = true;
     plan_make(&f.input, PLAN_P95, &f.plan);
     assert_false(f.plan.limit.known);
+}
+
+/* Ten blocks of 2,090,000 bytes, which fill their chunks, and ten of 1,572,864. */
+static void large_blocks_waste_no_more_than_is_free(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    fill(&f, 2, 40 * MIB, 512 * MIB);
+    f.input.heap = (struct plan_heap){.known = true,
+        .peak_real_bytes = 22 * MIB,
+        .peak_used_bytes = 21286092,
+        .half_chunks = 10};
+    plan_make(&f.input, PLAN_P95, &f.plan);
+    assert_true(f.plan.limit.cliff_bytes <= 22 * MIB - 21286092);
+    assert_true(f.plan.limit.without_cliff_bytes >= plan_limit_for(21286092));
+    f.input.heap.peak_used_bytes = 16148070;
+    plan_make(&f.input, PLAN_P95, &f.plan);
+    assert_true(f.plan.limit.without_cliff_bytes >= plan_limit_for(16148070));
+    /* what was used is not known: nothing is said of it */
+    f.input.heap.peak_used_bytes = 0;
+    plan_make(&f.input, PLAN_P95, &f.plan);
+    assert_int_equal(f.plan.limit.cliff_bytes, 0);
 }
 
 /* The lines to set and the workers counted are of one limit, which is the one that is set. */
@@ -413,6 +437,7 @@ int main(void)
         cmocka_unit_test(c20_requests_until_recycled),
         cmocka_unit_test(c21_one_large_worker_is_not_the_mean),
         cmocka_unit_test(memory_limit_follows_real_in_chunks),
+        cmocka_unit_test(large_blocks_waste_no_more_than_is_free),
         cmocka_unit_test(the_limit_to_set_is_the_one_that_is_counted),
         cmocka_unit_test(a_measured_crowd_counts),
         cmocka_unit_test(a_saving_buys_workers),

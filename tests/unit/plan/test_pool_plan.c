@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "facts_builder.h"
+#include "plan/plan_config.h"
 #include "plan/pool_plan.h"
 
 enum { MASTER = 100, FIRST = 101, WORKERS = 4 };
@@ -186,6 +187,64 @@ static void heaps_tell_limit_and_peak(void **state)
     assert_int_equal(fixture->input.server, PLAN_FPM);
 }
 
+/* A look at the status page ends a request and resets PHP's peaks; the kernel forgets none. */
+static void the_kernel_remembers_what_php_forgot(void **state)
+{
+    struct fixture *fixture = *state;
+    struct plan plan;
+    struct zend_heap_facts heap = {.state = FACT_OK,
+        .resident_state = FACT_OK,
+        .resident_bytes = 2 * MIB,
+        .real_bytes = 2 * MIB,
+        .peak_real_bytes = 2 * MIB,
+        .peak_used_bytes = 400 * KIB};
+    struct process_facts *worker = &fixture->facts.processes[1];
+
+    worker->zend = (struct zend_facts){.state = FACT_OK, .heaps = &heap, .heap_count = 1};
+    const uint64_t now = worker->values[PROCESS_FACT_VM_RSS].value;
+    worker->values[PROCESS_FACT_VM_HWM] = fact_ok(now + 46 * MIB);
+    make(fixture);
+    plan_make(&fixture->input, PLAN_P95, &plan);
+    assert_true(plan.limit.known);
+    assert_int_equal(plan.limit.advised_bytes, 60 * MIB); /* 2 + 46, and a quarter */
+    /* no request was beyond the limit that is set, so an upper bound raises none */
+    heap.limit_bytes = fact_ok(40 * MIB);
+    make(fixture);
+    plan_make(&fixture->input, PLAN_P95, &plan);
+    assert_int_equal(plan.limit.set_bytes, 40 * MIB);
+    assert_int_equal(plan.limit.advised_bytes, 40 * MIB);
+    /* a worker that looks unused was not, when it was once large */
+    heap.peak_used_bytes = 280;
+    make(fixture);
+    assert_false(fixture->input.idle);
+}
+
+/* What an admin chose on purpose stays: the plan changes numbers, not the mode. */
+static void a_pool_on_demand_stays_one(void **state)
+{
+    struct fixture *fixture = *state;
+    struct plan plan;
+    struct buffer buffer;
+    struct fpm_pool_facts pool = {
+        .name = (char *)"www", .manager = FPM_ONDEMAND, .max_children = fact_ok(30)};
+
+    fixture->facts.fpm_pools = &pool;
+    fixture->facts.fpm_pool_count = 1;
+    make(fixture);
+    plan_make(&fixture->input, PLAN_P95, &plan);
+    buffer_init(&buffer);
+    plan_config(&fixture->input, &plan, PLAN_P95, &buffer);
+    assert_non_null(strstr(buffer_text(&buffer), "pm = ondemand\n"));
+    assert_non_null(strstr(buffer_text(&buffer), "pm.process_idle_timeout = 10s\n"));
+    assert_null(strstr(buffer_text(&buffer), "start_servers"));
+    /* nothing worked: its numbers would be made of nothing */
+    fixture->input.idle = true;
+    buffer_reset(&buffer);
+    plan_config(&fixture->input, &plan, PLAN_P95, &buffer);
+    assert_null(strstr(buffer_text(&buffer), "max_children"));
+    buffer_release(&buffer);
+}
+
 static void without_private_memory_there_is_no_plan(void **state)
 {
     struct fixture *fixture = *state;
@@ -274,6 +333,9 @@ int main(void)
             forged_numbers_are_no_processors, setup, teardown),
         cmocka_unit_test_setup_teardown(one_process_is_no_pool, setup, teardown),
         cmocka_unit_test_setup_teardown(heaps_tell_limit_and_peak, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            the_kernel_remembers_what_php_forgot, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_pool_on_demand_stays_one, setup, teardown),
         cmocka_unit_test_setup_teardown(
             without_private_memory_there_is_no_plan, setup, teardown),
     };
