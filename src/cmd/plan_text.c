@@ -234,7 +234,7 @@ static void put_limit(
     }
     if (heap->kernel_peak_bytes > 0) {
         put_line(page, "", heap->kernel_peak_bytes,
-            "at most, by the kernel's peak of a worker: PHP's own is reset by each request");
+            "at most, by the kernel's peak of a worker: a request resets PHP's own");
     }
     if (heap->limit_bytes.state == FACT_OK) {
         put_line(page, "", heap->limit_bytes.value, "set now");

@@ -53,13 +53,12 @@ struct plan_saving {
 /* Where the request's own memory was seen: PHP's heap, over all workers and moments. */
 struct plan_heap {
     bool known;
-    uint64_t peak_real_bytes; /* largest seen: what memory_limit is compared with */
-    uint64_t peak_used_bytes; /* of the same worker */
-    uint64_t half_chunks;     /* of it: chunks with one run over half, the 1 MB cliff */
-    /* what the kernel saw beyond: requests were no larger; 0: no more than PHP knows */
-    uint64_t kernel_peak_bytes;
-    struct fact limit_bytes;      /* memory_limit; absent: -1 or not PHP */
-    bool limit_wished;            /* it is what the user wants, not what is set */
+    uint64_t peak_real_bytes;   /* largest seen: what memory_limit is compared with */
+    uint64_t peak_used_bytes;   /* of the same worker */
+    uint64_t half_chunks;       /* of it: chunks with one run over half, the 1 MB cliff */
+    uint64_t kernel_peak_bytes; /* no request was larger; 0: no more than PHP knows */
+    struct fact limit_bytes;    /* memory_limit; absent: -1 or not PHP */
+    bool limit_wished;          /* it is what the user wants, not what is set */
     struct fact hard_limit_bytes; /* builds that grant past the limit up to here */
 };
 
@@ -83,11 +82,9 @@ struct plan_input {
     double concurrency;    /* measured 95th percentile of the pool's sum over its mean;
                                   0: not measured, then draws count as independent */
     struct plan_heap heap;
-
     double processors; /* that the workers may use, 1.5 for a quota; 0: not looked at */
     const char *processors_source;
-    bool on_demand;                /* FPM starts its workers on demand */
-    uint64_t idle_timeout_seconds; /* of these; 0: as built in */
+    uint64_t on_demand_seconds; /* idle timeout of pm = ondemand; 0: another mode */
     bool idle; /* hardly any request was served: what workers take is not known yet */
     uint64_t workers_now;     /* 0: unknown */
     uint64_t workers_allowed; /* pm.max_children and the like; 0: unknown */

@@ -17,7 +17,6 @@
 enum {
     MIB = 1 << 20,
     CAPPED_ARENAS = 2,
-    IDLE_TIMEOUT_SECONDS = 10, /* of FPM, when none is set */
     SPARE_LEAST_DIVISOR = 10,
     SPARE_MOST_DIVISOR = 4,
     SUPERVISOR_PERCENT = 115, /* memory_limit is to lie 10 to 20 percent below it */
@@ -73,14 +72,13 @@ static void put_fpm(const struct plan_input *input, const struct plan *plan,
 {
     buffer_printf(buffer, "[%s]\n", input->name);
     buffer_printf(buffer, "pm = %s\n",
-        input->on_demand ? "ondemand"
-        : input->alone   ? "static"
-                         : "dynamic");
+        input->on_demand_seconds != 0 ? "ondemand"
+        : input->alone                ? "static"
+                                      : "dynamic");
     buffer_printf(buffer, "pm.max_children = %" PRIu64 "\n", workers);
-    if (input->on_demand) {
-        buffer_printf(buffer, "pm.process_idle_timeout = %" PRIu64 "s\n",
-            input->idle_timeout_seconds != 0 ? input->idle_timeout_seconds
-                                             : IDLE_TIMEOUT_SECONDS);
+    if (input->on_demand_seconds != 0) {
+        buffer_printf(
+            buffer, "pm.process_idle_timeout = %" PRIu64 "s\n", input->on_demand_seconds);
     } else if (!input->alone) {
         const uint64_t least = at_least_one(workers / SPARE_LEAST_DIVISOR);
         uint64_t most = at_least_one(workers / SPARE_MOST_DIVISOR);

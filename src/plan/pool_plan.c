@@ -25,6 +25,7 @@ enum {
     IDLE_USED_BYTES = 64 << 10,    /* less than any page of PHP asks for */
     KERNEL_STACK_BYTES = 16 << 10, /* THREAD_SIZE of x86-64 and arm64 with 4 KiB pages */
     QUOTA_SECOND_US = 1000000,
+    FPM_IDLE_SECONDS = 10, /* pm.process_idle_timeout of FPM when none is set */
 };
 
 static uint64_t known_bytes(const struct layer *layer)
@@ -308,9 +309,11 @@ static void take_fpm_pools(const struct snapshot *snapshot, struct plan_input *i
             if (fact_is_known(&pool->max_children)) {
                 input->workers_allowed = pool->max_children.value;
             }
-            input->on_demand = pool->manager == FPM_ONDEMAND;
-            if (fact_is_known(&pool->idle_timeout_seconds)) {
-                input->idle_timeout_seconds = pool->idle_timeout_seconds.value;
+            if (pool->manager == FPM_ONDEMAND) {
+                const struct fact *timeout = &pool->idle_timeout_seconds;
+                input->on_demand_seconds = fact_is_known(timeout) && timeout->value != 0
+                                               ? timeout->value
+                                               : FPM_IDLE_SECONDS;
             }
             take_last_requests(pool, &input->heap);
             if (fact_is_known(&pool->memory_limit_bytes) && pool->memory_limit_admin) {
