@@ -425,7 +425,7 @@ static void *resize_in_place(void *block, uint64_t entry, size_t old_bytes, size
         return NULL;
     }
     if (strata__tags_are_active() && bytes > old_bytes &&
-        !strata__tags_has_room(bytes - old_bytes)) {
+        !strata__tags_may_grow(block, old_bytes, bytes)) {
         return NULL;
     }
     if (!strata__busy_enter()) {

@@ -186,15 +186,18 @@ static int has_room(const struct strata__tag_thread *thread, size_t bytes)
                thread->used_bytes <= thread->ceiling_bytes - bytes);
 }
 
+/* Only this thread sets it. */
+static int has_ceiling(void)
+{
+    return mine.slot > 0 && strata__tag_records.threads[mine.slot - 1].ceiling_bytes > 0;
+}
+
 static int ask(size_t bytes, int count_refusal)
 {
-    if (mine.slot == 0) {
+    if (!has_ceiling()) {
         return 1;
     }
     struct strata__tag_thread *thread = &strata__tag_records.threads[mine.slot - 1];
-    if (thread->ceiling_bytes == 0) { /* which only this thread sets */
-        return 1;
-    }
     strata__lock_take(&thread->lock);
     int admitted = has_room(thread, bytes);
     if (!admitted && count_refusal) {
@@ -213,6 +216,19 @@ int strata__tags_has_room(size_t bytes)
 int strata__tags_admit(size_t bytes)
 {
     return ask(bytes, 1);
+}
+
+/* Whether a block counts for this thread already. */
+static int is_mine(const void *block)
+{
+    const uint16_t *number = strata__tag_number(block);
+    return number != NULL && *number != 0 &&
+           strata__tag_records.records[*number - 1].thread + 1U == mine.slot;
+}
+
+int strata__tags_may_grow(const void *block, size_t old_bytes, size_t bytes)
+{
+    return !has_ceiling() || ask(is_mine(block) ? bytes - old_bytes : bytes, 0);
 }
 
 /* Where the number of a block stands; what is missing is made under the lock of all. */
@@ -250,6 +266,11 @@ void strata__tags_release(void *block, size_t bytes)
 void strata__tags_resized(void *old_block, size_t old_bytes, void *block, size_t bytes)
 {
     uint16_t *number = strata__tag_number(old_block);
+    if (bytes > old_bytes && has_ceiling() && !is_mine(old_block)) {
+        strata__tags_release(old_block, old_bytes);
+        strata__tags_charge(block, bytes);
+        return;
+    }
     if (number == NULL || *number == 0) {
         return;
     }

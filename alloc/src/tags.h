@@ -33,7 +33,10 @@ int strata__tags_admit(size_t bytes);
  * of its class or its pages. Any block of ours, tagged or not. */
 void strata__tags_charge(void *block, size_t bytes);
 void strata__tags_release(void *block, size_t bytes);
-/* A block of whole pages was resized: its record goes along. */
+/* May a block that is not to be copied grow so? Under a ceiling one that did not count for
+ * this thread is all its own from then on. */
+int strata__tags_may_grow(const void *block, size_t old_bytes, size_t bytes);
+/* A block of whole pages was resized: its record goes along, but for the case above. */
 void strata__tags_resized(void *old_block, size_t old_bytes, void *block, size_t bytes);
 
 /* For fork; ranks above the central lists and below the CPU tables. */

@@ -353,6 +353,64 @@ static void *under_a_ceiling(void *nothing)
     return NULL;
 }
 
+static void *grows_a_block_from_before(void *block)
+{
+    char *mine = strata__front_alloc(8 * MIB);
+    assert_non_null(mine);
+    assert_int_equal(strata_thread_set_ceiling(10 * MIB), 0);
+    /* Of nobody, and more than the ceiling. */
+    for (size_t bytes = 65 * MIB; bytes < 70 * MIB; bytes += MIB / 2) {
+        errno = 0;
+        assert_null(strata__front_realloc(block, bytes));
+        assert_int_equal(errno, ENOMEM);
+    }
+    assert_true(strata__front_usable(block) == 64 * MIB);
+    /* Fits, and is this thread's from then on. */
+    mine = strata__front_realloc(mine, 9 * MIB);
+    assert_non_null(mine);
+    assert_null(strata__front_alloc(2 * MIB));
+    assert_null(strata__front_realloc(mine, 11 * MIB));
+    mine = strata__front_realloc(mine, 10 * MIB);
+    assert_non_null(mine);
+    assert_null(strata__front_alloc(1));
+    strata__front_free(mine);
+    mine = strata__front_alloc(9 * MIB);
+    assert_non_null(mine);
+    strata__front_free(mine);
+    assert_int_equal(strata_thread_set_ceiling(0), 0);
+    return NULL;
+}
+
+/* Of another thread under a tag: growing takes the block over, with what it holds. */
+static void *grows_a_block_of_another(void *block)
+{
+    size_t before = usage_of("lent", 0).used_bytes;
+    assert_int_equal(strata_thread_set_ceiling(70 * MIB), 0);
+    block = strata__front_realloc(block, 66 * MIB);
+    assert_non_null(block);
+    assert_int_equal(usage_of("lent", 0).used_bytes, before - 64 * MIB);
+    assert_null(strata__front_alloc(5 * MIB));
+    strata__front_free(block);
+    assert_int_equal(strata_thread_set_ceiling(0), 0);
+    return NULL;
+}
+
+static void r_growing_in_place_does_not_evade_a_ceiling(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    void *block = strata__front_alloc(64 * MIB);
+    assert_int_equal(pthread_create(&thread, NULL, grows_a_block_from_before, block), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    strata__front_free(block);
+    assert_int_equal(strata_tag_push("lent"), 0);
+    block = strata__front_alloc(64 * MIB);
+    strata_tag_pop();
+    assert_int_equal(pthread_create(&thread, NULL, grows_a_block_of_another, block), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(usage_of("lent", 1).used_bytes, 0);
+}
+
 static void a_ceiling_holds_for_its_thread_alone(void **state)
 {
     (void)state;
@@ -381,6 +439,7 @@ int main(void)
         cmocka_unit_test(a_child_goes_on_with_its_own),
         cmocka_unit_test(slots_of_ended_threads_are_used_again),
         cmocka_unit_test(a_ceiling_holds_for_its_thread_alone),
+        cmocka_unit_test(r_growing_in_place_does_not_evade_a_ceiling),
         cmocka_unit_test(what_finds_no_room_is_told_and_balanced),
     };
     strata__region_start(STRATA__REGION_OWNER);

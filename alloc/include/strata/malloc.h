@@ -84,7 +84,8 @@ STRATA_MALLOC_API int strata_malloc_trim(void);
  * and free in the process takes a slower way (about twice as long; four to five times as
  * long under a tag, more where threads free each other's blocks); before, tags cost nothing.
  * ENOSPC: too many tags, threads or nested tags: nothing is counted, but the push has to be
- * popped all the same. EINVAL: no name.
+ * popped all the same. EINVAL: no name, or one of 64 bytes and more: nothing was pushed, and
+ * there is nothing to pop.
  */
 STRATA_MALLOC_API int strata_tag_push(const char *tag);
 STRATA_MALLOC_API void strata_tag_pop(void);
@@ -98,8 +99,9 @@ STRATA_MALLOC_API int strata_tag_get_all(const char *tag, struct strata_tag_usag
 STRATA_MALLOC_API int strata_thread_set_name(const char *name);
 /*
  * malloc and its relatives fail with ENOMEM when the calling thread would hold more
- * than `bytes` of what it allocates from now on; 0: no ceiling. Costs what tags cost. ENOSPC as
- * above.
+ * than `bytes` of what it allocates from now on; 0: no ceiling. What it holds under tags
+ * already counts. A block from before, or of another thread, counts whole for the thread
+ * once that makes it grow. Costs what tags cost. ENOSPC as above.
  */
 STRATA_MALLOC_API int strata_thread_set_ceiling(size_t bytes);
 
