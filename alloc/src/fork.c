@@ -63,7 +63,6 @@ void strata__fork_child(void)
         return;
     }
     int renewed = strata__region_renew();
-    strata__hard_reset_lock();
     strata__kept_reset_lock();
     strata__metadata_reset_lock();
     strata__units_reset_lock();
@@ -72,6 +71,7 @@ void strata__fork_child(void)
     strata__tags_fork_child();
     strata__publish_all();
     strata__percpu_fork_child(renewed);
+    strata__hard_fork_child();
     strata__decay_fork_child();
     strata__front_leave();
 }

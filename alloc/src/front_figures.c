@@ -7,6 +7,7 @@
 
 #include "blockclass.h"
 #include "central_figures.h"
+#include "hard.h"
 #include "large_books.h"
 #include "limit.h"
 #include "metadata.h"
@@ -15,6 +16,11 @@
 #include "region.h"
 #include "tags.h"
 #include "units.h"
+
+size_t strata__front_cached_blocks(unsigned class)
+{
+    return strata__percpu_blocks(class) + strata__hard_blocks(class);
+}
 
 void strata__front_get_stats(struct strata__front_stats *stats)
 {
@@ -37,7 +43,7 @@ void strata__front_get_stats(struct strata__front_stats *stats)
     for (unsigned i = 0; i < STRATA__BLOCK_CLASSES; i++) {
         struct strata__class_stats class;
         size_t block_bytes = strata__block_classes[i].bytes;
-        size_t cached = strata__percpu_blocks(i);
+        size_t cached = strata__front_cached_blocks(i);
         strata__central_get_stats(i, &class);
         stats->in_use_blocks += class.out_blocks - cached;
         stats->in_use_bytes += (class.out_blocks - cached) * block_bytes;

@@ -9,7 +9,7 @@
 struct strata__front_stats {
     size_t in_use_bytes; /* of live blocks, rounded up to classes or pages */
     size_t in_use_blocks;
-    size_t cached_bytes;   /* blocks that CPUs keep */
+    size_t cached_bytes;   /* blocks that CPUs or the quarantine keep */
     size_t free_bytes;     /* pages that may be resident and hold no live block's bytes */
     size_t resident_bytes; /* the most that can be resident of user pages: the sum */
     size_t large_bytes;    /* part of in_use_bytes: blocks of whole pages */
@@ -18,6 +18,8 @@ struct strata__front_stats {
     size_t metadata_bytes; /* descriptors and tables; not in the sum */
 };
 
+/* Of a class, freed and not yet back in their slabs: CPUs keep them, or the quarantine. */
+size_t strata__front_cached_blocks(unsigned class);
 /* Exact when no other thread calls. */
 void strata__front_get_stats(struct strata__front_stats *stats);
 /* Peaks are from now on what is in use now. */

@@ -20,6 +20,7 @@
 #include "huge.h"
 #include "lock.h"
 #include "os.h"
+#include "region.h"
 #include "unitmap.h"
 
 #define RING_BLOCKS 1024U
@@ -33,7 +34,26 @@ static struct {
     uint64_t pattern;
     void *ring[RING_BLOCKS];
     size_t oldest, count, bytes;
+    uint16_t blocks[STRATA__BLOCK_CLASSES]; /* in the ring; read without the lock */
 } hard;
+
+/* As if a CPU kept them: there are no tables of CPUs in this mode, and a reader of the
+ * region takes what CPUs keep from what is out. All of them, since the region of a child
+ * that no handler of fork ran in starts empty. */
+static void show(void)
+{
+    struct strata_region *shown = &strata__shared.region;
+    for (unsigned i = 0; i < STRATA__BLOCK_CLASSES; i++) {
+        __atomic_store_n(&shown->cpus[0].counts[i], hard.blocks[i], __ATOMIC_RELAXED);
+    }
+    __atomic_store_n(&shown->cpus_used, 1, __ATOMIC_RELAXED);
+}
+
+static void count(unsigned class, int by)
+{
+    uint16_t blocks = (uint16_t)(hard.blocks[class] + by);
+    __atomic_store_n(&hard.blocks[class], blocks, __ATOMIC_RELAXED);
+}
 
 void strata__hard_start(void)
 {
@@ -99,6 +119,7 @@ static void *take_oldest(unsigned *class)
     hard.oldest = (hard.oldest + 1) % RING_BLOCKS;
     hard.count--;
     hard.bytes -= strata__block_classes[*class].bytes;
+    count(*class, -1);
     verify(block, *class, 0);
     return block;
 }
@@ -118,6 +139,7 @@ void *strata__hard_freed(void *block, unsigned *class)
         strata__fatal(HEAP_NAME, "double free", block);
     }
     fill(block, *class);
+    count(*class, 1);
     if (hard.count == RING_BLOCKS ||
         (hard.count > 0 && hard.bytes + bytes > RING_BYTES)) {
         leaves = take_oldest(class);
@@ -125,6 +147,7 @@ void *strata__hard_freed(void *block, unsigned *class)
     hard.ring[(hard.oldest + hard.count) % RING_BLOCKS] = block;
     hard.count++;
     hard.bytes += bytes;
+    show();
     strata__lock_drop(&hard.lock);
     return leaves;
 }
@@ -138,12 +161,18 @@ void strata__hard_flush(void)
         left = hard.count > 0;
         if (left) {
             block = take_oldest(&class);
+            show();
         }
         strata__lock_drop(&hard.lock);
         if (block != NULL) {
             strata__central_flush(class, &block, 1);
         }
     }
+}
+
+size_t strata__hard_blocks(unsigned class)
+{
+    return __atomic_load_n(&hard.blocks[class], __ATOMIC_RELAXED);
 }
 
 void strata__hard_lock(void)
@@ -156,7 +185,10 @@ void strata__hard_unlock(void)
     strata__lock_drop(&hard.lock);
 }
 
-void strata__hard_reset_lock(void)
+void strata__hard_fork_child(void)
 {
     strata__lock_reset(&hard.lock);
+    if (strata__hard_active) {
+        show();
+    }
 }

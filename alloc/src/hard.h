@@ -21,12 +21,15 @@ void *strata__hard_taken(void *block, unsigned class);
 /* A small block was freed. The one that leaves the quarantine for it, with its class, and
  * has to be given back now; NULL: none. */
 void *strata__hard_freed(void *block, unsigned *class);
+/* Blocks of a class that wait in the quarantine. */
+size_t strata__hard_blocks(unsigned class);
 /* Gives the whole quarantine back. */
 void strata__hard_flush(void);
 
 /* For fork: outermost. */
 void strata__hard_lock(void);
 void strata__hard_unlock(void);
-void strata__hard_reset_lock(void);
+/* Behind the tables of CPUs, whose place in the region it takes. */
+void strata__hard_fork_child(void);
 
 #endif

@@ -8,11 +8,11 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "blockclass.h"
 #include "central_figures.h"
 #include "front.h"
 #include "front_figures.h"
 #include "large_books.h"
-#include "percpu.h"
 #include "tags.h"
 #include "units.h"
 
@@ -75,7 +75,7 @@ int strata_malloc_get_class(unsigned number, struct strata_malloc_class *stats)
     if (number >= STRATA__BLOCK_CLASSES) {
         return EINVAL;
     }
-    size_t cached = strata__percpu_blocks(number);
+    size_t cached = strata__front_cached_blocks(number);
     strata__central_get_stats(number, &class);
     struct strata_malloc_class found = {
         .block_bytes = strata__block_classes[number].bytes,

@@ -2,15 +2,19 @@
  * the books stay exact. */
 #include "support.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "blockclass.h"
+#include "fork.h"
 #include "front.h"
 #include "front_figures.h"
 #include "hard.h"
+#include "region.h"
 
 static void *volatile sink;
 
@@ -237,7 +241,6 @@ static void work(void)
     }
     struct strata__front_stats stats;
     size_t live = 0;
-    strata__hard_flush();
     for (size_t i = 0; i < BLOCKS; i++) {
         live += blocks[i] != NULL ? strata__front_usable(blocks[i]) : 0;
     }
@@ -253,18 +256,74 @@ static void work(void)
     must(stats.in_use_blocks == 0 && stats.resident_bytes == 0);
 }
 
-static void honest_work_is_not_blamed(void **state)
+/* What a reader of the region takes from what is out. */
+static size_t shown_as_kept(void)
 {
-    (void)state;
+    size_t blocks = 0;
+    for (uint32_t cpu = 0; cpu < strata__shared.region.cpus_used; cpu++) {
+        for (unsigned i = 0; i < STRATA__BLOCK_CLASSES; i++) {
+            blocks += strata__shared.region.cpus[cpu].counts[i];
+        }
+    }
+    return blocks;
+}
+
+static void free_many_and_count(void)
+{
+    struct strata__front_stats before;
+    struct strata__front_stats after;
+    char *blocks[900];
+    strata__hard_start();
+    must(pthread_atfork(strata__fork_prepare, strata__fork_parent, strata__fork_child) ==
+         0);
+    strata__front_get_stats(&before);
+    for (size_t i = 0; i < 900; i++) {
+        blocks[i] = strata__front_alloc(1000);
+    }
+    for (size_t i = 0; i < 900; i++) {
+        strata__front_free(blocks[i]);
+    }
+    strata__front_get_stats(&after);
+    must(after.in_use_bytes == before.in_use_bytes);
+    must(after.in_use_blocks == before.in_use_blocks);
+    must(after.cached_bytes == (size_t)900 * 1024);
+    must(shown_as_kept() == 900);
+    pid_t child = fork();
+    if (child == 0) {
+        must(shown_as_kept() == 900);
+        strata__hard_flush();
+        must(shown_as_kept() == 0);
+        strata__front_get_stats(&after);
+        must(after.in_use_blocks == before.in_use_blocks && after.cached_bytes == 0);
+        _exit(0);
+    }
+    int status = -1;
+    must(waitpid(child, &status, 0) == child && status == 0);
+}
+
+static void succeeds_in_a_child(void (*body)(void))
+{
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        work();
+        body();
         _exit(0);
     }
     int status = -1;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
+}
+
+static void r_the_quarantine_is_not_in_use(void **state)
+{
+    (void)state;
+    succeeds_in_a_child(free_many_and_count);
+}
+
+static void honest_work_is_not_blamed(void **state)
+{
+    (void)state;
+    succeeds_in_a_child(work);
 }
 
 /* Where blocks lie: offsets of a run, written to a pipe. */
@@ -308,6 +367,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(misuse_is_found),
         cmocka_unit_test(honest_work_is_not_blamed),
+        cmocka_unit_test(r_the_quarantine_is_not_in_use),
         cmocka_unit_test(places_are_random),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -109,7 +109,8 @@ struct strata_layout_limit {
     uint64_t pressure_purges; /* because the kernel reported pressure */
 };
 
-/* Counts of the blocks that one CPU keeps, by class. */
+/* Counts of the blocks that one CPU keeps, by class. With STRATA_HARDENED, where CPUs keep
+ * none, the first row has those of the quarantine. */
 struct strata_layout_cpu {
     uint16_t counts[STRATA_LAYOUT_CLASSES];
 };

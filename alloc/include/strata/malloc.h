@@ -32,7 +32,8 @@ struct strata_malloc_stats {
     size_t struct_bytes;
     size_t in_use_bytes; /* of live blocks, rounded up to their classes or to pages */
     size_t in_use_blocks;
-    size_t cached_bytes;  /* blocks that CPUs keep for their next call */
+    size_t cached_bytes;  /* blocks that CPUs keep for their next call; with
+                             STRATA_HARDENED those of its quarantine */
     size_t free_bytes;    /* address space that holds no block */
     size_t held_bytes;    /* address space taken from the system */
     size_t touched_bytes; /* pages of it that may be resident */
