@@ -164,7 +164,10 @@ static void read_variable(struct strata__options *options, const char *variable)
         }
     }
     if (strncmp(variable, HELP, sizeof(HELP) - 1) == 0) {
-        print_help();
+        const char *value = variable + sizeof(HELP) - 1;
+        if (strcmp(value, "no") != 0 && strcmp(value, "0") != 0) {
+            print_help();
+        }
     } else if (!is_others(variable)) {
         const char *const parts[] = {"strata: unknown option '", variable,
             "': STRATA_HELP=1 lists the options of the malloc replacement"};

@@ -44,7 +44,7 @@ says STRATA_HELP=1 'STRATA_BACKGROUND=no|yes (yes): '
 says STRATA_HELP=1 'STRATA_DEEPBIND=drop|keep (drop): '
 says STRATA_NONSENSE=1 "unknown option 'STRATA_NONSENSE=1'"
 says STRATA_BACKGROUND=maybe "'maybe' is neither no nor yes"
-silence=$(env STRATA_TEST_SEED=1 STRATA_STATE=off STRATA_MALLOC_LIBRARY="$library" STRATA_BACKGROUND=no STRATA_CPU_TABLES=no \
+silence=$(env STRATA_TEST_SEED=1 STRATA_HELP=0 STRATA_STATE=off STRATA_MALLOC_LIBRARY="$library" STRATA_BACKGROUND=no STRATA_CPU_TABLES=no \
     LD_PRELOAD="$library" /bin/true 2>&1)
 [ -z "$silence" ] || { echo "said without need: $silence" >&2; exit 1; }
 threads STRATA_BACKGROUND=yes 2
