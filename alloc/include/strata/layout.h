@@ -33,7 +33,7 @@
 
 enum {
     STRATA_LAYOUT_CLASSES = 64, /* room; class_count says how many there are */
-    STRATA_LAYOUT_CPUS = 1024,  /* room; cpu_count says how many rows are shared */
+    STRATA_LAYOUT_CPUS = 1024   /* room; cpu_count says how many rows are shared */
 };
 
 /* Blocks of one size, in slabs of 64 KiB. */

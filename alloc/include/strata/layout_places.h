@@ -23,7 +23,7 @@ enum strata_place_kind {
     STRATA_PLACE_DESCRIPTOR, /* descriptors of these */
     STRATA_PLACE_TABLE,      /* of a CPU */
     STRATA_PLACE_MAP,        /* a leaf of the address map */
-    STRATA_PLACE_HUGE,       /* one huge block */
+    STRATA_PLACE_HUGE        /* one huge block */
 };
 
 /* A place that is not used has no bytes. */

@@ -12,7 +12,7 @@ enum {
     STRATA_LAYOUT_TAGS = 256,
     STRATA_LAYOUT_RECORDS = 2048, /* pairs of a thread and a tag */
     STRATA_LAYOUT_NAME_BYTES = 32,
-    STRATA_LAYOUT_TAG_BYTES = 64,
+    STRATA_LAYOUT_TAG_BYTES = 64
 };
 
 /* A thread that has used tags. */
