@@ -39,6 +39,11 @@ struct strata__account {
 
 /* bytes 0: no limit. */
 void strata__account_set_limit(struct strata__account *account, size_t bytes);
+/* A limit as callers see it: 0 for none. */
+static inline size_t strata__account_shown(size_t limit_bytes)
+{
+    return limit_bytes == STRATA__NO_LIMIT ? 0 : limit_bytes;
+}
 /* Would `bytes` more fit under the (soft) limit? Changes nothing. */
 int strata__account_fits(const struct strata__account *account, size_t bytes);
 /* May `bytes` be bought? When granted, they stay reserved until commit or cancel. An open

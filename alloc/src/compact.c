@@ -4,7 +4,8 @@
  * real = used pages + free pages not yet given back + the pages of the heap struct and of
  * the tables that were touched. A purchase is any page which was not held before; the
  * limit is tested there and nowhere else. Before a refusal the bins' lists go home, all
- * free pages go back to the system, and the test is made again.
+ * free pages go back to the system, and the test is made again; but not where the blocks
+ * in use alone leave no room, since that would cost held pages for nothing.
  *
  * Blocks above STRATA_LARGE_MAX_BYTES are runs like others; they are counted apart only
  * for the statistics.
@@ -129,10 +130,22 @@ static void collect(struct strata_heap *heap)
     settle(heap);
 }
 
+/* Can so many pages more be had, if all goes back that may? */
+static int may_fit(const struct strata_heap *heap, uint32_t pages)
+{
+    size_t least = heap->account.used_bytes + front_touched_pages() * STRATA__PAGE_BYTES;
+    return least + (size_t)pages * STRATA__PAGE_BYTES <= heap->account.hard_limit_bytes;
+}
+
 static size_t cost_bytes(const struct strata_heap *heap, uint32_t first, uint32_t pages)
 {
     return (size_t)strata__range_cost(&heap->compact.range, first, pages) *
            STRATA__PAGE_BYTES;
+}
+
+static uint32_t chunks_of(uint32_t end)
+{
+    return (end + STRATA__CHUNK_PAGES - 1) / STRATA__CHUNK_PAGES;
 }
 
 /* Takes free pages at their cost; 0 if refused or the system has none. */
@@ -140,6 +153,7 @@ static int buy(struct strata_heap *heap, uint32_t first, uint32_t pages, size_t 
 {
     struct strata__range *range = &heap->compact.range;
     size_t asked = (size_t)pages * STRATA__PAGE_BYTES;
+    uint32_t chunks = chunks_of(range->touched_end);
     if (!strata__heap_reserve(heap, cost, asked)) {
         return 0;
     }
@@ -149,6 +163,7 @@ static int buy(struct strata_heap *heap, uint32_t first, uint32_t pages, size_t 
         return 0;
     }
     strata__account_commit(&heap->account, cost);
+    heap->compact.purchases += chunks_of(range->touched_end) - chunks;
     return 1;
 }
 
@@ -158,6 +173,12 @@ static uint32_t find_pages(struct strata_heap *heap, uint32_t pages, uint32_t al
     struct strata__range *range = &heap->compact.range;
     uint32_t first = strata__range_search(range, pages, align_pages);
     size_t cost = cost_bytes(heap, first, pages);
+    if (!may_fit(heap, pages)) {
+        size_t asked = (size_t)pages * STRATA__PAGE_BYTES;
+        int granted = strata__heap_reserve(heap, asked, asked);
+        STRATA__BUG_IF(granted);
+        return 0;
+    }
     if (first == 0 || !strata__account_fits(&heap->account, cost)) {
         collect(heap);
         first = strata__range_search(range, pages, align_pages);
@@ -223,8 +244,7 @@ static void *compact_alloc_pages(struct strata_heap *heap, size_t bytes, size_t 
     size_t pages = strata__pages_of(bytes);
     size_t align_pages = alignment / STRATA__PAGE_BYTES;
     if (pages >= range->pages || pages > RUN_MOST_PAGES || align_pages >= range->pages) {
-        int over = bytes > heap->account.hard_limit_bytes;
-        strata__heap_fail(heap, over ? STRATA_ERROR_LIMIT : STRATA_ERROR_SYSTEM, bytes);
+        strata__heap_fail_beyond(heap, bytes);
         return NULL;
     }
     uint32_t first = take_pages(heap, (uint32_t)pages, (uint32_t)align_pages);
@@ -304,7 +324,7 @@ static int grow_in_place(
         return STRATA__RESIZE_MOVE;
     }
     size_t cost = cost_bytes(heap, first + pages, more);
-    if (!strata__account_fits(&heap->account, cost)) {
+    if (!strata__account_fits(&heap->account, cost) && may_fit(heap, more)) {
         collect(heap);
         cost = cost_bytes(heap, first + pages, more);
     }
@@ -421,6 +441,7 @@ static struct strata_heap *compact_create(const struct strata_heap_options *opti
     }
     heap->compact.average_pages = chunk_pages;
     heap->compact.step_bytes = STEP_START;
+    heap->compact.purchases = chunks_of(heap->compact.range.touched_end);
     empty_bins(heap);
     strata__account_restart(&heap->account, real_bytes(&heap->compact.range));
     return heap;
@@ -444,12 +465,10 @@ static void compact_get_stats(
         longest = end - first > longest ? end - first : longest;
         first = strata__range_next_free(range, end);
     }
-    stats->chunks = (range->end + STRATA__CHUNK_PAGES - 1) / STRATA__CHUNK_PAGES;
-    stats->peak_chunks =
-        (range->high_end + STRATA__CHUNK_PAGES - 1) / STRATA__CHUNK_PAGES;
+    stats->chunks = chunks_of(range->end);
+    stats->peak_chunks = chunks_of(range->high_end);
     stats->average_chunks = heap->compact.average_pages / chunk_pages;
-    stats->chunk_purchases =
-        (range->touched_end + STRATA__CHUNK_PAGES - 1) / STRATA__CHUNK_PAGES;
+    stats->chunk_purchases = heap->compact.purchases;
     stats->largest_free_run_bytes = (size_t)longest * STRATA__PAGE_BYTES;
     stats->free_bytes = (size_t)range->dirty_pages * STRATA__PAGE_BYTES;
 }

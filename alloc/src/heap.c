@@ -141,7 +141,7 @@ void *strata_calloc(struct strata_heap *heap, size_t count, size_t bytes)
 {
     size_t total = 0;
     if (__builtin_mul_overflow(count, bytes, &total)) {
-        strata__heap_fail(heap, STRATA_ERROR_LIMIT, SIZE_MAX);
+        strata__heap_fail_beyond(heap, SIZE_MAX);
         return finish(heap, NULL);
     }
     void *block = strata_alloc(heap, total);
@@ -339,11 +339,6 @@ void strata_heap_reset_peak(struct strata_heap *heap)
     strata__account_reset_peak(&heap->account);
 }
 
-static size_t shown_limit(size_t bytes)
-{
-    return bytes == STRATA__NO_LIMIT ? 0 : bytes;
-}
-
 void strata_heap_get_stats(
     const struct strata_heap *heap, struct strata_heap_stats *stats)
 {
@@ -353,8 +348,8 @@ void strata_heap_get_stats(
         .real_bytes = account->real_bytes,
         .peak_used_bytes = strata__account_peak_used(account),
         .peak_real_bytes = account->peak_real_bytes,
-        .limit_bytes = shown_limit(account->limit_bytes),
-        .hard_limit_bytes = shown_limit(account->hard_limit_bytes),
+        .limit_bytes = strata__account_shown(account->limit_bytes),
+        .hard_limit_bytes = strata__account_shown(account->hard_limit_bytes),
         .huge_blocks = heap->huge_count,
     };
     heap->layout->get_stats(heap, &full);

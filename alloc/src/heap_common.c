@@ -41,6 +41,18 @@ void strata__heap_fail(
     heap->failure.asked_bytes = asked_bytes;
 }
 
+void strata__heap_fail_beyond(struct strata_heap *heap, size_t asked_bytes)
+{
+    const struct strata__account *account = &heap->account;
+    enum strata_error_kind kind = STRATA_ERROR_SYSTEM;
+    if (strata__account_shown(account->hard_limit_bytes) != 0 &&
+        asked_bytes > account->hard_limit_bytes) {
+        kind = account->limit_mode == STRATA_LIMIT_STOCK ? STRATA_ERROR_LIMIT
+                                                         : STRATA_ERROR_HARD_LIMIT;
+    }
+    strata__heap_fail(heap, kind, asked_bytes);
+}
+
 int strata__heap_reserve(struct strata_heap *heap, size_t bytes, size_t asked)
 {
     switch (strata__account_reserve(&heap->account, bytes)) {
@@ -65,8 +77,8 @@ void strata__heap_report(struct strata_heap *heap)
         .struct_bytes = sizeof(error),
         .kind = heap->failure.kind,
         .heap_name = heap->name,
-        .limit_bytes = heap->account.limit_bytes,
-        .hard_limit_bytes = heap->account.hard_limit_bytes,
+        .limit_bytes = strata__account_shown(heap->account.limit_bytes),
+        .hard_limit_bytes = strata__account_shown(heap->account.hard_limit_bytes),
         .used_bytes = heap->account.used_bytes,
         .real_bytes = heap->account.real_bytes,
         .asked_bytes = heap->failure.asked_bytes,

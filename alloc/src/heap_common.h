@@ -36,8 +36,9 @@ struct strata__zend {
 struct strata__compact {
     struct strata__range range;
     double average_pages;
-    size_t step_bytes; /* frees between two sweeps */
-    int bought;        /* pages were taken since the last sweep */
+    size_t step_bytes;  /* frees between two sweeps */
+    int bought;         /* pages were taken since the last sweep */
+    uint64_t purchases; /* stretches of 2 MiB that were touched anew, so far */
 };
 
 struct strata_heap {
@@ -106,6 +107,8 @@ void strata__heap_init(
 /* Notes why memory could not be had. */
 void strata__heap_fail(
     struct strata_heap *heap, enum strata_error_kind kind, size_t asked_bytes);
+/* The same, for more bytes than there can be under a limit or in the address space. */
+void strata__heap_fail_beyond(struct strata_heap *heap, size_t asked_bytes);
 /* Reserves `bytes` in the account; notes a soft limit passed or the refusal (with
  * `asked`). 1: granted, 0: refused. */
 int strata__heap_reserve(struct strata_heap *heap, size_t bytes, size_t asked);

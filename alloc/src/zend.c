@@ -129,7 +129,7 @@ static void *zend_alloc_pages(struct strata_heap *heap, size_t bytes, size_t ali
     size_t pages = strata__pages_of(bytes);
     size_t align_pages = alignment / STRATA__PAGE_BYTES;
     if (pages > (SIZE_MAX >> 1) / STRATA__PAGE_BYTES) {
-        strata__heap_fail(heap, STRATA_ERROR_LIMIT, bytes);
+        strata__heap_fail_beyond(heap, bytes);
         return NULL;
     }
     if (pages < STRATA__CHUNK_PAGES && pages + align_pages - 1 < STRATA__CHUNK_PAGES) {

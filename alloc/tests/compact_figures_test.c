@@ -193,6 +193,26 @@ static void trim(void **state)
     strata_heap_delete(heap);
 }
 
+static void r_purchases_never_fall(void **state)
+{
+    (void)state;
+    struct strata_heap *heap = test_heap(STRATA_LAYOUT_COMPACT, 0);
+    uint64_t bought = test_stats(heap).chunk_purchases;
+    for (size_t round = 0; round < 3; round++) {
+        void *block = strata_alloc(heap, 32 * MIB);
+        assert_non_null(block);
+        uint64_t now = test_stats(heap).chunk_purchases;
+        assert_in_range(now - bought, 16, 17);
+        bought = now;
+        strata_free(heap, block);
+        strata_heap_trim(heap);
+        assert_int_equal(test_stats(heap).chunk_purchases, bought);
+    }
+    strata_heap_end_request(heap);
+    assert_int_equal(test_stats(heap).chunk_purchases, bought);
+    strata_heap_delete(heap);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -204,6 +224,7 @@ int main(void)
         cmocka_unit_test(churn_keeps_its_pages),
         cmocka_unit_test(halving_average),
         cmocka_unit_test(trim),
+        cmocka_unit_test(r_purchases_never_fall),
     };
     arrays = calloc(ARRAYS, sizeof(arrays[0]));
     if (arrays == NULL) {

@@ -223,6 +223,58 @@ static void limit_below_the_start(void **state)
     }
 }
 
+/* Where what is in use leaves no room, giving back would cost held pages for nothing. */
+static void r_a_hopeless_request_costs_no_held_pages(void **state)
+{
+    (void)state;
+    struct seen seen = {0};
+    struct strata_heap *heap =
+        limited(STRATA_LAYOUT_COMPACT, 8 * MIB, STRATA_LIMIT_STOCK, 0, &seen);
+    void *stays = strata_alloc(heap, 2 * MIB);
+    void *block = strata_alloc(heap, 4 * MIB);
+    strata_free(heap, block);
+    struct strata_heap_stats before = test_stats(heap);
+    assert_true(before.free_bytes > 0);
+    assert_null(strata_alloc(heap, 16 * MIB));
+    assert_null(strata_alloc(heap, 6 * MIB));
+    assert_null(strata_realloc(heap, stays, 16 * MIB));
+    struct strata_heap_stats after = test_stats(heap);
+    assert_int_equal(seen.calls, 3);
+    assert_int_equal(seen.last.kind, STRATA_ERROR_LIMIT);
+    assert_memory_equal(&before, &after, sizeof(before));
+    /* With all given back there is room. */
+    assert_non_null(strata_alloc(heap, 5 * MIB));
+    strata_heap_delete(heap);
+}
+
+/* Without a limit the kind is not LIMIT, and no limit is 0. */
+static void r_what_no_heap_could_hold_is_told_truly(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t limit;
+        enum strata_limit_mode mode;
+        enum strata_error_kind kind;
+    } cases[] = {{0, STRATA_LIMIT_STOCK, STRATA_ERROR_SYSTEM},
+        {0, STRATA_LIMIT_SOFT_HARD, STRATA_ERROR_SYSTEM},
+        {8 * MIB, STRATA_LIMIT_STOCK, STRATA_ERROR_LIMIT},
+        {8 * MIB, STRATA_LIMIT_SOFT_HARD, STRATA_ERROR_HARD_LIMIT}};
+    for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
+        size_t limit = cases[i / 2].limit;
+        struct seen seen = {0};
+        struct strata_heap *heap =
+            limited(layouts[i % 2], limit, cases[i / 2].mode, 100, &seen);
+        assert_null(strata_calloc(heap, SIZE_MAX, 2));
+        assert_int_equal(seen.last.kind, cases[i / 2].kind);
+        assert_int_equal(seen.last.limit_bytes, limit);
+        assert_int_equal(seen.last.hard_limit_bytes, limit);
+        assert_null(strata_alloc(heap, SIZE_MAX));
+        assert_int_equal(seen.last.kind, cases[i / 2].kind);
+        assert_int_equal(seen.calls, 2);
+        strata_heap_delete(heap);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -234,6 +286,8 @@ int main(void)
         cmocka_unit_test(lower_limit_is_stored),
         cmocka_unit_test(limit_below_real_is_refused),
         cmocka_unit_test(limit_below_the_start),
+        cmocka_unit_test(r_a_hopeless_request_costs_no_held_pages),
+        cmocka_unit_test(r_what_no_heap_could_hold_is_told_truly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

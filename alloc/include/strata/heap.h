@@ -4,7 +4,9 @@
  *
  * Threads: a heap belongs to one thread at a time; different heaps need no locks.
  * Sizes are bytes. A failed call returns NULL and sets errno to ENOMEM (EINVAL for a bad
- * argument) and leaves every figure but the peaks as it was.
+ * argument) and leaves every figure but the peaks as it was; but what holds no block may go
+ * back to the system first, as with Zend MM, and real and free figures be lower. COMPACT does
+ * not even that where its blocks alone leave no room under the limit.
  *
  * Misuse ends the process through one fatal function, which writes the heap's name and
  * the address to stderr and aborts. Looked for on each free: an address which the heap
@@ -47,11 +49,13 @@ enum strata_error_kind {
     STRATA_ERROR_LIMIT = 1,  /* refused: would pass the limit */
     STRATA_ERROR_SOFT_LIMIT, /* granted, but above the soft limit */
     STRATA_ERROR_HARD_LIMIT, /* refused: would pass the hard limit */
-    STRATA_ERROR_SYSTEM      /* refused: the system gave no memory */
+    STRATA_ERROR_SYSTEM      /* refused: the system or the address range has no more */
 };
 
 /* What an error callback is told. asked_bytes is what the caller's request needs after
- * rounding: whole pages, a huge block's size, or the growth of one. */
+ * rounding: whole pages, a huge block's size, or the growth of one (ZEND: with
+ * what is searched for the alignment of a large one); SIZE_MAX: calloc's product overflows.
+ * Limits are 0 where there is none. */
 struct strata_heap_error {
     size_t struct_bytes;
     enum strata_error_kind kind;
@@ -66,16 +70,19 @@ typedef void strata_error_handler(void *context, const struct strata_heap_error 
 struct strata_heap_options {
     size_t struct_bytes; /* sizeof(struct strata_heap_options) */
     enum strata_layout layout;
-    size_t limit_bytes; /* of real; 0: none */
-    const char *name;   /* copied, at most 31 bytes are kept */
+    size_t
+        limit_bytes; /* of real; 0: none. Less than a new heap holds is not raised, as PHP
+                           does it, nor refused: no purchase is granted */
+    const char *name; /* copied, at most 31 bytes are kept */
     enum strata_limit_mode limit_mode;
     int hard_limit_percent; /* of the limit, from 100; 0 or less: 200 % up to 1 GiB,
                                above that limit + 1 GiB */
     int min_block_16;       /* not 0: blocks have 16 bytes at least, as from PHP 8.4 on */
     strata_error_handler *on_error;
     void *on_error_context;
-    size_t reserve_bytes; /* COMPACT: address range to reserve; 0: 64 GiB, or what the
-                             system allows; a heap cannot outgrow it */
+    size_t reserve_bytes; /* COMPACT: address range to reserve, rounded up to whole 64 MiB
+                             and at most 256 GiB; 0: 64 GiB, or what the system allows; a
+                             heap cannot outgrow it */
 };
 
 /* All figures are exact, and O(1) but for one: COMPACT looks for largest_free_run_bytes at
@@ -93,10 +100,10 @@ struct strata_heap_stats {
     size_t huge_blocks;   /* blocks above STRATA_LARGE_MAX_BYTES */
     size_t hard_limit_bytes;
     size_t peak_chunks;            /* since the last end of request */
-    size_t largest_free_run_bytes; /* below the highest page in use */
+    size_t largest_free_run_bytes; /* below the highest page in use; ZEND: of one chunk */
     size_t free_bytes;             /* free pages inside real */
-    uint64_t chunk_purchases;      /* chunks taken from the system since new */
-    double average_chunks;         /* the halving average which trims the cache */
+    uint64_t chunk_purchases; /* chunks taken from the system since new; never falls */
+    double average_chunks;    /* the halving average which trims the cache */
 };
 
 #define STRATA_CHUNK_BYTES ((size_t)2 << 20)
