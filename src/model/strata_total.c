@@ -92,6 +92,39 @@ static void add_kinds(struct strata_total *total, const struct strata_facts *fac
     add(&total->all, &spans);
 }
 
+struct strata_kind strata_class_kind(
+    const struct strata_class_facts *class, struct strata_kind *shared)
+{
+    const uint64_t bytes = class->block_bytes;
+    const uint64_t slabs = number_smaller(class->slabs, UINT32_MAX);
+    const uint64_t room = bytes == 0 ? 0 : slabs * (SLAB_BYTES / bytes);
+    const uint64_t out = number_smaller(number_subtract(room, class->free_blocks),
+        number_add(class->in_use_blocks, class->cached_blocks));
+    const uint64_t cached = number_smaller(class->cached_blocks, out);
+    struct strata_kind kind = {.held_bytes = slabs * SLAB_BYTES,
+        .in_use_bytes = (out - cached) * bytes,
+        .cached_bytes = cached * bytes,
+        .touched_bytes = class->touched_bytes};
+    struct strata_kind rest = {
+        .in_use_bytes = (class->in_use_blocks - (out - cached)) * bytes,
+        .cached_bytes = (class->cached_blocks - cached) * bytes};
+
+    finish(&kind);
+    add(shared, &rest);
+    return kind;
+}
+
+struct strata_kind strata_shared_kind(
+    const struct strata_facts *facts, const struct strata_kind *shared)
+{
+    struct strata_kind kind = *shared;
+
+    kind.held_bytes = facts->mixed_bytes;
+    kind.touched_bytes = facts->mixed_touched_bytes;
+    finish(&kind);
+    return kind;
+}
+
 void strata_total_add(struct strata_total *total, const struct strata_facts *facts)
 {
     if (!state_is_known(facts->state)) {

@@ -45,5 +45,15 @@ struct strata_total {
 
 /* Adds one process to total, which starts zeroed. */
 void strata_total_add(struct strata_total *total, const struct strata_facts *facts);
+/*
+ * What a class holds in slabs of its own; what of its blocks lies in the units that all
+ * classes share is added to shared. Which of a class's blocks CPUs keep is not known: those
+ * in slabs count first. The kinds of all classes and the shared one sum to small blocks.
+ */
+struct strata_kind strata_class_kind(
+    const struct strata_class_facts *class, struct strata_kind *shared);
+/* The shared units, after all classes were asked. */
+struct strata_kind strata_shared_kind(
+    const struct strata_facts *facts, const struct strata_kind *shared);
 
 #endif

@@ -53,21 +53,30 @@ static void note(struct page *page, const char *text)
     page_paragraph(page, INK_DIM, text, HEAP_TABLE_INDENT);
 }
 
-static void class_row(struct page *page, const struct strata_class_facts *class)
+static void class_row(
+    struct page *page, const struct strata_class_facts *class, struct strata_kind *shared)
 {
-    const uint64_t held = number_smaller(class->slabs, UINT32_MAX) << 16;
-    const struct strata_kind kind = {.held_bytes = held,
-        .in_use_bytes = class->in_use_blocks * class->block_bytes,
-        .cached_bytes = class->cached_blocks * class->block_bytes,
-        .free_bytes = class->free_blocks * class->block_bytes,
-        .touched_bytes = class->touched_bytes};
+    const struct strata_kind kind = strata_class_kind(class, shared);
     char name[TEXT_BYTES];
 
-    /* Sparse slabs become units of all sizes: their memory is in no row, their blocks are. */
-    if (class->slabs > 0 || class->in_use_blocks > 0) {
+    if (class->slabs > 0) {
         (void)snprintf(
             name, sizeof(name), "  %s", quantity_count(class->block_bytes, "byte").text);
         row(page, INK_DIM, name, &kind);
+    }
+}
+
+/* Slabs by class, and the units that sparse classes share: they sum to small blocks. */
+static void class_rows(struct page *page, const struct strata_facts *facts)
+{
+    struct strata_kind shared = {0};
+
+    for (size_t i = 0; i < facts->class_count; i++) {
+        class_row(page, &facts->classes[i], &shared);
+    }
+    if (facts->mixed_bytes > 0) {
+        shared = strata_shared_kind(facts, &shared);
+        row(page, INK_DIM, "  of all sizes", &shared);
     }
 }
 
@@ -76,9 +85,7 @@ static void kind_rows(struct page *page, const struct strata_total *total,
 {
     row(page, INK_PLAIN, "small blocks", &total->small);
     if (single != NULL) {
-        for (size_t i = 0; i < single->class_count; i++) {
-            class_row(page, &single->classes[i]);
-        }
+        class_rows(page, single);
     }
     if (total->large.held_bytes > 0) {
         row(page, INK_PLAIN, "large blocks", &total->large);
