@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "cmd/account.h"
 #include "cmd/exit_code.h"
 #include "cmd/message.h"
 #include "cmd/options.h"
@@ -78,6 +79,7 @@ static enum exit_code run_on_terminal(struct top *top, bool color)
 
 static enum exit_code print_once(struct top *top)
 {
+    const struct finding_list none = {.count = 0};
     struct buffer buffer;
 
     (void)watch_update(top->watch);
@@ -91,7 +93,8 @@ static enum exit_code print_once(struct top *top)
         top->rows.count, &top->style, &buffer);
     rc = print_buffer(&buffer);
     buffer_release(&buffer);
-    return rc == 0 ? EXIT_FINE : EXIT_FAILED;
+    return rc == 0 ? account_exit_code(top->rows.moment.overview->host, &none, -1)
+                   : EXIT_FAILED;
 }
 
 /* ---- begin */

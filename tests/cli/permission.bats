@@ -35,6 +35,12 @@ teardown_file() {
     [ "$(field stdout '[l["state"] for l in d["layers"] if l["id"] == "pss"]')" = "['denied']" ]
 }
 
+@test "the overview of somebody who sees a part ends with 5, live or not" {
+    expect 5 as_other "$open_folder/strata"
+    expect 5 as_other "$open_folder/strata" top --once
+    has "$output" "Missing"
+}
+
 @test "a capture by somebody else keeps the reasons, and tells them" {
     as_other "$open_folder/strata" capture 1 -o - >facts.strata 2>told || [ $? -eq 3 ]
     grep -q "strata: missing" told
