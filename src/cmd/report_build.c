@@ -339,6 +339,37 @@ static int judge(const struct seen *seen, struct course *course)
     return rc;
 }
 
+/* Of a target that was one process throughout, that one. */
+static int32_t only_pid(const struct build *build, const struct recording_subject *target)
+{
+    const struct recording *recording = build->recording;
+    int32_t pid = 0;
+    size_t count = 0;
+
+    for (size_t i = 0; i < recording->subject_count; i++) {
+        if (recording->subjects[i].kind == RECORDING_PROCESS &&
+            recording->subjects[i].owner == target->id && build->seen[i].first_ms != 0) {
+            pid = recording->subjects[i].pid;
+            count++;
+        }
+    }
+    return count == 1 ? pid : 0;
+}
+
+/* A process follows its target, whose name it is asked for by. */
+static const char *target_name(
+    const struct build *build, const struct timeline_subject *shown)
+{
+    const struct timeline *timeline = build->timeline;
+
+    for (size_t i = 0; i < timeline->subject_count; i++) {
+        if (timeline->subjects[i].id == shown->owner) {
+            return timeline->subjects[i].name;
+        }
+    }
+    return shown->name;
+}
+
 static int fill(struct build *build, struct seen *seen, struct timeline_subject *shown)
 {
     struct region *region = &build->timeline->region;
@@ -368,7 +399,12 @@ static int fill(struct build *build, struct seen *seen, struct timeline_subject 
     if (shown->course.name == NULL) {
         return -ENOMEM;
     }
-    shown->course.pid = shown->pid;
+    shown->course.pid = shown->owner == 0 ? only_pid(build, subject) : shown->pid;
+    shown->course.subject = shown->id;
+    shown->course.file = build->timeline->file;
+    shown->course.target = target_name(build, shown);
+    shown->course.first_ms = shown->first_ms;
+    shown->course.last_ms = shown->last_ms;
     shown->plots[0].id = "kernel";
     shown->plots[0].title =
         shown->owner == 0 ? "Resident memory, sum over the members" : "Resident memory";

@@ -38,6 +38,7 @@ struct finding {
     const struct rule *rule;
     enum severity severity;
     int32_t pid;           /* the member it is about; 0: the whole target */
+    uint32_t subject;      /* of a course: its id in the recording; else 0 */
     const char *summary;   /* one sentence with the numbers in it */
     const char *reasoning; /* how the prediction was made; may be NULL */
     struct evidence evidence[FINDING_MAX_EVIDENCE];

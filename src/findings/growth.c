@@ -8,7 +8,9 @@
 #include "findings/growth.h"
 
 #include <math.h>
+#include <string.h>
 
+#include "base/buffer.h"
 #include "base/quantity.h"
 #include "findings/finding_writer.h"
 
@@ -19,6 +21,8 @@ enum {
     PER_REQUESTS = 1000,
     FORESEEN_TIMES = 10, /* of what was seen: a limit beyond is no reason for alarm */
 };
+
+#define NS_PER_MS INT64_C(1000000)
 
 /* The growth that decides. */
 static const struct growth *deciding(const struct course *course)
@@ -78,10 +82,61 @@ static uint64_t seconds_left(const struct course *course)
     return whole((double)(course->limit_bytes - course->last_bytes) / slope);
 }
 
+/* What a shell takes as one word, whatever is in it. */
+static void append_word(struct buffer *buffer, const char *text)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789_./:@%+=-";
+
+    if (*text != '\0' && text[strspn(text, plain)] == '\0') {
+        buffer_append_text(buffer, text);
+        return;
+    }
+    buffer_append_text(buffer, "'");
+    for (; *text != '\0'; text++) {
+        if (*text == '\'') {
+            buffer_append_text(buffer, "'\\''");
+        } else {
+            buffer_printf(buffer, "%c", *text);
+        }
+    }
+    buffer_append_text(buffer, "'");
+}
+
+static void append_look(const struct course *course, int64_t at_ms, struct buffer *buffer)
+{
+    buffer_append_text(buffer, "\nstrata explain ");
+    append_word(buffer, course->file);
+    buffer_append_text(buffer, " ");
+    append_word(buffer, course->target);
+    buffer_printf(buffer, " --at %s", quantity_time(at_ms * NS_PER_MS).text);
+}
+
+/* The commands that show the layers at the start and at the end. NULL: memory is short. */
+static const char *where_to_look(const struct course *course, struct finding_list *list)
+{
+    const char *text = NULL;
+    struct buffer buffer;
+
+    buffer_init(&buffer);
+    buffer_append_text(&buffer,
+        "# which layer grows? in use: the program keeps more and more;\n"
+        "# free in the allocator: fragmentation, see glibc-retained");
+    append_look(course, course->first_ms, &buffer);
+    append_look(course, course->last_ms, &buffer);
+    if (buffer_error(&buffer) == 0) {
+        text = finding_printf(list, "%s", buffer_text(&buffer));
+    }
+    buffer_release(&buffer);
+    list->failed = list->failed || text == NULL;
+    return text;
+}
+
 int rule_growth_leak(const struct course *course, struct finding_list *list)
 {
     const uint64_t left = seconds_left(course);
-    struct finding finding = {.pid = course->pid, .severity = SEVERITY_WARN};
+    struct finding finding = {
+        .pid = course->pid, .subject = course->subject, .severity = SEVERITY_WARN};
     const struct pace unit = pace_of(course);
     const char *pace;
 
@@ -96,8 +151,8 @@ int rule_growth_leak(const struct course *course, struct finding_list *list)
             quantity_bytes(whole(course->by_requests.slope * PER_REQUESTS), false).text);
     }
     finding.summary = finding_printf(list,
-        "resident memory of %s grew from %s to %s, in the second half as fast as in the "
-        "first: %s",
+        "resident memory of %s grew from %s to %s (medians of the first and the last "
+        "tenth), in the second half as fast as in the first: %s",
         course->name, quantity_bytes(whole(deciding(course)->first_bytes), false).text,
         quantity_bytes(whole(deciding(course)->last_bytes), false).text,
         pace != NULL ? pace : "");
@@ -113,9 +168,7 @@ int rule_growth_leak(const struct course *course, struct finding_list *list)
                 ? SEVERITY_CRITICAL
                 : SEVERITY_WARN;
     }
-    finding.fix = "# which layer grows? in use: the program keeps more and more;\n"
-                  "# free in the allocator: fragmentation, see glibc-retained\n"
-                  "strata explain FILE.db --at START; strata explain FILE.db --at END";
+    finding.fix = where_to_look(course, list);
     finding.verify =
         "record again after the change: strata report NEW.db --compare OLD.db";
     return finding_push(list, &finding);
@@ -124,13 +177,15 @@ int rule_growth_leak(const struct course *course, struct finding_list *list)
 int rule_growth_plateau(const struct course *course, struct finding_list *list)
 {
     const struct growth *growth = deciding(course);
-    struct finding finding = {.pid = course->pid, .severity = SEVERITY_INFO};
+    struct finding finding = {
+        .pid = course->pid, .subject = course->subject, .severity = SEVERITY_INFO};
 
     if (growth->verdict != GROWTH_PLATEAU && growth->verdict != GROWTH_SLOWING) {
         return 0;
     }
     finding.summary = finding_printf(list,
-        "resident memory of %s grew from %s to %s and %s: it warms up, this is no leak",
+        "resident memory of %s grew from %s to %s (medians of the first and the last "
+        "tenth) and %s: it warms up, this is no leak",
         course->name, quantity_bytes(whole(growth->first_bytes), false).text,
         quantity_bytes(whole(growth->last_bytes), false).text,
         growth->verdict == GROWTH_PLATEAU ? "has stopped" : "slows down");

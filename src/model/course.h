@@ -10,6 +10,11 @@
 struct course {
     const char *name; /* of the target or process */
     int32_t pid;      /* 0: a target of several */
+    uint32_t subject; /* its id in the recording */
+    const char *file; /* the recording */
+    const char *target;
+    int64_t first_ms; /* seen from then */
+    int64_t last_ms;
     uint64_t span_seconds;
     uint64_t last_bytes;   /* resident at the end */
     uint64_t limit_bytes;  /* what bounds it; 0: nothing known */

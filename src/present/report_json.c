@@ -157,6 +157,7 @@ static void write_course_findings(
         json_object_begin(json);
         write_rule_texts(json, finding->rule->id);
         json_text(json, "severity", severity_names[finding->severity]);
+        json_count(json, "subject", finding->subject);
         json_signed_count(json, "pid", finding->pid);
         json_text(json, "summary", finding->summary);
         json_text(

@@ -63,6 +63,9 @@ PYTHON
     "$make_recording" long.db 2 720 5 1
     expect 1 "$STRATA" report long.db --json --fail-on warn
     has "$output" '"growth-leak"'
+    field stdout 'all(f["subject"] > 0 for f in d["recording"]["findings"])' | grep -qx True
+    field stdout '[f["fix"] for f in d["recording"]["findings"] if f["rule"] == "growth-leak"][0]' |
+        grep -q "^strata explain long.db [^ ]* --at 20[0-9T:-]*Z$"
 }
 
 @test "what grew for seconds is neither a leak nor a warm-up" {

@@ -26,6 +26,11 @@ static struct course course_of(enum growth_verdict verdict)
 {
     return (struct course){.name = "worker",
         .pid = 7,
+        .subject = 3,
+        .file = "day.db",
+        .target = "my worker",
+        .first_ms = INT64_C(1764547200000),
+        .last_ms = INT64_C(1764550800000),
         .span_seconds = 3600,
         .last_bytes = (uint64_t)(200 * MIB),
         .by_time = growth_of(verdict, MIB / 36)};
@@ -53,6 +58,39 @@ static void a_leak_is_a_warning_with_its_pace(void **state)
     assert_int_equal(finding->pid, 7);
     assert_non_null(strstr(finding->summary, "100.0 MiB an hour"));
     finding_list_release(&list);
+}
+
+/* As typed, also where the recording has several targets. */
+static void a_leak_names_the_commands_that_show_it(void **state)
+{
+    struct course course = course_of(GROWTH_LEAK);
+    struct finding_list list;
+
+    (void)state;
+    const struct finding *finding = found(&course, &list);
+    assert_int_equal(finding->subject, 3);
+    assert_non_null(strstr(finding->fix,
+        "\nstrata explain day.db 'my worker' --at 2025-12-01T00:00:00Z"
+        "\nstrata explain day.db 'my worker' --at 2025-12-01T01:00:00Z"));
+    finding_list_release(&list);
+    course.target = "it's";
+    assert_non_null(strstr(found(&course, &list)->fix, "day.db 'it'\\''s' --at"));
+    finding_list_release(&list);
+}
+
+/* Neither figure is the first or the last one of the recording. */
+static void the_figures_are_said_to_be_medians(void **state)
+{
+    static const enum growth_verdict grown[] = {GROWTH_LEAK, GROWTH_PLATEAU};
+    struct finding_list list;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(grown) / sizeof(grown[0]); i++) {
+        const struct course course = course_of(grown[i]);
+        assert_non_null(strstr(found(&course, &list)->summary,
+            "from 100.0 MiB to 200.0 MiB (medians of the first and the last tenth)"));
+        finding_list_release(&list);
+    }
 }
 
 /* No pace is told for a time that nobody saw. */
@@ -142,6 +180,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_leak_is_a_warning_with_its_pace),
+        cmocka_unit_test(a_leak_names_the_commands_that_show_it),
+        cmocka_unit_test(the_figures_are_said_to_be_medians),
         cmocka_unit_test(less_than_an_hour_has_a_pace_by_the_minute),
         cmocka_unit_test(a_limit_that_is_near_makes_it_critical),
         cmocka_unit_test(requests_decide_where_they_are_counted),
