@@ -50,6 +50,7 @@ struct build {
     struct report_metrics metrics;
     struct seen *seen; /* as recording->subjects */
     bool second_pass;
+    int64_t last_ms;      /* of the last tick in the span */
     struct seen **chosen; /* those which are shown, in their order */
     size_t chosen_count;
 };
@@ -190,6 +191,7 @@ static int pass(struct build *build, struct error *error)
             rc = report_marks_gap(timeline, before_ms, tick.at_ms);
         }
         before_ms = tick.at_ms;
+        build->last_ms = tick.at_ms;
         timeline->ticks++;
     }
     if (cursor != NULL) {
@@ -370,6 +372,29 @@ static const char *target_name(
     return shown->name;
 }
 
+/*
+ * Somebody looked later and it was gone: at a tick of the same session, or at one of its target.
+ * A session that asks for other targets says nothing of it.
+ */
+static bool has_ended(const struct build *build, const struct seen *seen)
+{
+    const struct recording *recording = build->recording;
+    const struct seen *owner = seen_of(build, seen->subject->owner);
+    int64_t asked_ms = build->last_ms;
+
+    for (size_t i = 0; i < recording->session_count; i++) {
+        const int64_t end_ms = recording->sessions[i].last_ms;
+        if (end_ms >= seen->last_ms) {
+            asked_ms = end_ms < asked_ms ? end_ms : asked_ms;
+            break;
+        }
+    }
+    if (owner != NULL && owner->last_ms > asked_ms) {
+        asked_ms = owner->last_ms;
+    }
+    return seen->subject->ended && seen->last_ms < asked_ms;
+}
+
 static int fill(struct build *build, struct seen *seen, struct timeline_subject *shown)
 {
     struct region *region = &build->timeline->region;
@@ -382,7 +407,7 @@ static int fill(struct build *build, struct seen *seen, struct timeline_subject 
         .title = region_copy_text(region, subject->title),
         .first_ms = seen->first_ms,
         .last_ms = seen->last_ms,
-        .ended = subject->ended && seen->last_ms < build->timeline->to_ms,
+        .ended = has_ended(build, seen),
         .members_most = seen->members_most,
         .first_bytes = positive(seen->first_total),
         .peak_bytes = positive(seen->peak_total),

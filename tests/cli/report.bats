@@ -58,6 +58,32 @@ PYTHON
     has "$errors" "missing.db"
 }
 
+ended_of() {
+    expect 0 "$STRATA" report e.db --json
+    field stdout '[s["ended"] for s in d["recording"]["subjects"] if s["pid"] == '"$1"']'
+}
+
+@test "ended is what was gone when its target was asked for, not what was asked for no longer" {
+    start sleep 300
+    first=$pid
+    start python3 -c 'import time; time.sleep(300)'
+    second=$pid
+    record_ticks e.db 2 "$first"
+    record_ticks e.db 4 "$second"
+    [ "$(ended_of "$first")" = "[False]" ]
+    [ "$(ended_of "$second")" = "[False]" ]
+    "$STRATA" record "$first" "$second" -o e.db --every 200ms >told 2>&1 3>&- &
+    recorder=$!
+    started+=("$recorder")
+    wait_for has_ticks e.db 6
+    kill "$first"
+    wait_for has_ticks e.db 10
+    kill -INT "$recorder"
+    wait "$recorder"
+    [ "$(ended_of "$first")" = "[True]" ]
+    [ "$(ended_of "$second")" = "[False]" ]
+}
+
 @test "a recording that grows ends with 1 when that is asked for" {
     make_recording=$(dirname "$STRATA")/../../tests/browser/make_recording
     "$make_recording" long.db 2 720 5 1
