@@ -109,6 +109,7 @@ static int set_heap_layer(struct region *region, const struct group_sums *sums,
     error = layer_from_amounts(region, amounts, stale ? FACT_STALE : FACT_OK,
         over_members(region, "sum", sums->known[id], snapshot->member_count), layer);
     layer->plus_minus_bytes = sums->plus_minus_bytes[id];
+    layer->bound = sums->known[id] < snapshot->member_count ? BOUND_AT_LEAST : BOUND_NONE;
     return error;
 }
 

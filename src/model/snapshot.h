@@ -42,7 +42,7 @@ struct part {
 enum layer_bound {
     BOUND_NONE,
     BOUND_AT_MOST,  /* the truth may be less: shared pages were counted for each user */
-    BOUND_AT_LEAST, /* it may be more: shared pages were counted by a share of them */
+    BOUND_AT_LEAST, /* it may be more: a share of shared pages, or not of all members */
 };
 
 /*

@@ -108,6 +108,9 @@ static void write_layer(
     json_key(json, "bytes");
     json_signed(json, layer->bytes);
     json_count(json, "plus_minus", layer->plus_minus_bytes);
+    if (layer->bound != BOUND_NONE) {
+        json_text(json, "bound", layer->bound == BOUND_AT_LEAST ? "at_least" : "at_most");
+    }
     json_optional_text(json, "source", layer->source);
     json_key(json, "parts");
     json_array_begin(json);

@@ -87,6 +87,15 @@ static void uncertainty(struct page *page, const struct layer *layer)
     }
 }
 
+/* Never shown as the whole. */
+static void bound_note(struct page *page, enum layer_bound bound)
+{
+    if (bound != BOUND_NONE) {
+        page_at(page, page->column + 1);
+        page_put(page, INK_DIM, bound == BOUND_AT_LEAST ? "at least" : "at most");
+    }
+}
+
 static void layer_row(
     struct page *page, const char *name, const struct layer *layer, uint64_t longest)
 {
@@ -98,7 +107,11 @@ static void layer_row(
     page_put(page, INK_STRONG, name);
     page_at(page, bar_column);
     page_bar(page, bytes_of(layer), longest, bar < BAR_MAXIMUM ? bar : BAR_MAXIMUM);
-    uncertainty(page, layer);
+    if (layer->bound != BOUND_NONE) {
+        bound_note(page, layer->bound);
+    } else {
+        uncertainty(page, layer);
+    }
     page_end_line(page);
 }
 

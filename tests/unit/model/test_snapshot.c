@@ -307,6 +307,26 @@ static void r_pss_of_some_members_is_not_that_of_the_group(void **state)
     snapshot_release(&snapshot);
 }
 
+/* Three of four workers may be read: their sum is no figure of the pool. */
+static void heaps_of_some_members_are_a_lower_bound(void **state)
+{
+    struct facts *facts = *state;
+    struct snapshot snapshot;
+
+    facts->target_kind = TARGET_POOL;
+    builder_arena(facts, builder_process(facts, 11, "a"), true, 3 * MIB)->in_use_bytes =
+        MIB;
+    snapshot = built(facts);
+    assert_int_equal(snapshot.layers[LAYER_HELD].bound, BOUND_NONE);
+    snapshot_release(&snapshot);
+    (void)builder_process(facts, 12, "b");
+    snapshot = built(facts);
+    assert_int_equal(snapshot.layers[LAYER_HELD].bytes, 3 * MIB);
+    assert_int_equal(snapshot.layers[LAYER_HELD].bound, BOUND_AT_LEAST);
+    assert_int_equal(snapshot.layers[LAYER_IN_USE].bound, BOUND_AT_LEAST);
+    snapshot_release(&snapshot);
+}
+
 static void heaps_of_a_group_add_up(void **state)
 {
     struct facts *facts = *state;
@@ -350,6 +370,7 @@ int main(void)
         TEST(a_group_never_counts_a_page_twice),
         TEST(a_sum_of_rss_says_that_it_is_one),
         TEST(r_pss_of_some_members_is_not_that_of_the_group),
+        TEST(heaps_of_some_members_are_a_lower_bound),
         TEST(heaps_of_a_group_add_up),
         TEST(an_empty_target_is_not_zero),
     };
