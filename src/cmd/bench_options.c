@@ -17,6 +17,8 @@
 #include "cmd/exit_code.h"
 #include "cmd/message.h"
 #include "facts/fpm_config.h"
+#include "facts/web_value.h"
+#include "trial/generator.h"
 
 enum {
     DEFAULT_WORKERS = 20,
@@ -156,6 +158,15 @@ static int take_work(const struct options *options, struct bench_request *reques
     request->trial.attach = options->texts[TEXT_ATTACH];
     if (request->trial.attach != NULL && request->trial.url == NULL) {
         complain("--attach needs --url: what to load");
+        return EXIT_USAGE;
+    }
+    /* one with {port} is known once the server is started */
+    if (request->trial.url != NULL && strchr(request->trial.url, '{') == NULL &&
+        !generator_accepts(request->trial.url)) {
+        complain("--url takes http://ADDRESS:PORT/PATH, fastcgi://ADDRESS:PORT/SCRIPT or "
+                 "fastcgi://unix:/PATH.sock:/SCRIPT, ADDRESS a number or localhost, not "
+                 "'%s'",
+            web_shown(request->trial.url).text);
         return EXIT_USAGE;
     }
     request->setup.url = request->trial.url;

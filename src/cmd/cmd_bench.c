@@ -21,6 +21,7 @@
 #include "cmd/exit_code.h"
 #include "cmd/message.h"
 #include "cmd/terminal.h"
+#include "facts/collect.h"
 #include "present/page.h"
 #include "trial/box.h"
 #include "trial/folder.h"
@@ -299,6 +300,21 @@ static void sweep(const struct options *options)
     }
 }
 
+/* A pool that is not there is told before anything is started or measured. */
+static int find_attached(struct facts_root *root, const char *attach, struct error *error)
+{
+    struct facts facts;
+
+    if (attach == NULL) {
+        return 0;
+    }
+    const int rc = facts_collect(root, attach, COLLECT_STATUS, &facts, error);
+    if (rc == 0) {
+        region_release(&facts.region);
+    }
+    return rc;
+}
+
 static enum exit_code bench(
     const struct options *options, const struct bench_request *request)
 {
@@ -313,6 +329,13 @@ static enum exit_code bench(
         complain("cannot begin: %s", error_text(&error, rc));
         free(result);
         return EXIT_FAILED;
+    }
+    rc = find_attached(&root, request->trial.attach, &error);
+    if (rc != 0) {
+        complain("%s", error_text(&error, rc));
+        facts_root_close(&root);
+        free(result);
+        return rc == -ENOENT || rc == -EEXIST ? EXIT_NO_TARGET : EXIT_FAILED;
     }
     result->setup = request->setup;
     service_catch_signals();

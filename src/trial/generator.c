@@ -18,6 +18,7 @@
 #include <strings.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -41,7 +42,12 @@ enum {
 static const int64_t second_ns = 1000000000;
 
 struct address {
-    struct sockaddr_in socket;
+    union {
+        struct sockaddr any;
+        struct sockaddr_in internet;
+        struct sockaddr_un local;
+    } socket;
+    socklen_t socket_bytes;
     char request[1024]; /* HTTP text */
     size_t request_bytes;
     struct buffer fastcgi; /* or records */
@@ -73,6 +79,50 @@ struct generator {
     int failure; /* of the last request that failed: -errno */
 };
 
+/* "/run/php.sock:/page": the socket's path up to the colon; *text goes on behind it. */
+static int parse_local(const char **text, struct address *address)
+{
+    struct sockaddr_un *local = &address->socket.local;
+    const size_t bytes = strcspn(*text, ":");
+
+    if (**text != '/' || (*text)[bytes] != ':' || (*text)[bytes + 1] != '/' ||
+        bytes >= sizeof(local->sun_path)) {
+        return -EINVAL;
+    }
+    local->sun_family = AF_UNIX;
+    memcpy(local->sun_path, *text, bytes);
+    address->socket_bytes = sizeof(*local);
+    *text += bytes + 1;
+    return 0;
+}
+
+static int parse_internet(
+    const char **text, struct address *address, char host[64], uint64_t *port)
+{
+    struct sockaddr_in *internet = &address->socket.internet;
+    const char *url = *text;
+    const size_t host_bytes = strspn(url, "0123456789.");
+
+    if (strncmp(url, "localhost", 9) == 0) {
+        (void)snprintf(host, 64, "127.0.0.1");
+        url += 9;
+    } else { /* an address, so that no name is looked up while the load runs */
+        (void)snprintf(host, 64, "%.*s", (int)host_bytes, url);
+        url += host_bytes;
+    }
+    if (*url == ':') {
+        url++;
+        if (number_read(&url, 10, port) != 0 || *port == 0 || *port > PORT_MOST) {
+            return -EINVAL;
+        }
+    }
+    internet->sin_family = AF_INET;
+    internet->sin_port = htons((uint16_t)*port);
+    address->socket_bytes = sizeof(*internet);
+    *text = url;
+    return inet_pton(AF_INET, host, &internet->sin_addr) == 1 ? 0 : -EINVAL;
+}
+
 static int parse_address(const struct load_request *request, struct address *address)
 {
     char host[64];
@@ -84,24 +134,15 @@ static int parse_address(const struct load_request *request, struct address *add
         return -EINVAL;
     }
     url += address->is_fastcgi ? 10 : 7;
-    const size_t host_bytes = strspn(url, "0123456789.");
-    if (strncmp(url, "localhost", 9) == 0) {
-        (void)snprintf(host, sizeof(host), "127.0.0.1");
-        url += 9;
-    } else { /* an address, so that no name is looked up while the load runs */
-        (void)snprintf(host, sizeof(host), "%.*s", (int)host_bytes, url);
-        url += host_bytes;
+    int rc;
+    if (address->is_fastcgi && strncmp(url, "unix:", 5) == 0) {
+        url += 5;
+        rc = parse_local(&url, address);
+    } else {
+        rc = parse_internet(&url, address, host, &port);
     }
-    if (*url == ':') {
-        url++;
-        if (number_read(&url, 10, &port) != 0 || port == 0 || port > PORT_MOST) {
-            return -EINVAL;
-        }
-    }
-    address->socket.sin_family = AF_INET;
-    address->socket.sin_port = htons((uint16_t)port);
-    if (inet_pton(AF_INET, host, &address->socket.sin_addr) != 1) {
-        return -EINVAL;
+    if (rc != 0) {
+        return rc;
     }
     buffer_init(&address->fastcgi);
     if (address->is_fastcgi) {
@@ -243,7 +284,8 @@ static int start(
     struct epoll_event event = {
         .events = EPOLLIN | EPOLLOUT, .data = {.ptr = connection}};
 
-    connection->socket = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    connection->socket = socket(generator->address.socket.any.sa_family,
+        SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (connection->socket < 0) {
         generator->result->failed++;
         return -errno;
@@ -256,8 +298,8 @@ static int start(
     connection->intended_ns = intended;
     buffer_reset(&connection->answer);
     buffer_reset(&connection->content);
-    if ((connect(connection->socket, (const struct sockaddr *)&generator->address.socket,
-             sizeof(generator->address.socket)) != 0 &&
+    if ((connect(connection->socket, &generator->address.socket.any,
+             generator->address.socket_bytes) != 0 &&
             errno != EINPROGRESS) ||
         epoll_ctl(generator->poll, EPOLL_CTL_ADD, connection->socket, &event) != 0) {
         const int code = -errno;
@@ -485,6 +527,16 @@ void generator_run(const struct load_request *request, struct load_result *resul
     drain(&generator);
     summarise(&generator);
     release(&generator);
+}
+
+bool generator_accepts(const char *url)
+{
+    const struct load_request request = {.url = url};
+    struct address address;
+    const bool accepted = parse_address(&request, &address) == 0;
+
+    buffer_release(&address.fastcgi);
+    return accepted;
 }
 
 int generator_probe(const struct load_request *request)

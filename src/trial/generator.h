@@ -12,6 +12,9 @@
  */
 void generator_run(const struct load_request *request, struct load_result *result);
 
+/* Can url be loaded, by its form alone? */
+bool generator_accepts(const char *url);
+
 /* One request. 0, -EPROTO (another status or body), -ETIMEDOUT, or -errno. */
 int generator_probe(const struct load_request *request);
 

@@ -22,7 +22,8 @@ struct load_expected {
 struct load_request {
     enum load_tool tool;
     const char
-        *url; /* http://127.0.0.1:PORT/PATH, or fastcgi://127.0.0.1:PORT/SCRIPT?QUERY */
+        *url; /* http://127.0.0.1:PORT/PATH, fastcgi://127.0.0.1:PORT/SCRIPT?QUERY or
+                 fastcgi://unix:/PATH.sock:/SCRIPT?QUERY */
     struct load_expected expected;
     unsigned connections;
     unsigned seconds;

@@ -60,6 +60,16 @@ load helper
     has "$errors" "--no-such-name"
 }
 
+@test "a bench of what cannot be loaded or found is refused at once" {
+    for url in ftp://127.0.0.1/ fcgi://127.0.0.1/x fastcgi:///path.sock/page fastcgi://unix:/path.sock http://name/; do
+        expect 2 "$STRATA" bench --attach pool:nosuch --url "$url"
+        has "$errors" "fastcgi://unix:/PATH.sock:/SCRIPT"
+    done
+    expect 4 "$STRATA" bench --attach pool:nosuch --url fastcgi://unix:/none.sock:/page
+    has "$errors" "nosuch"
+    [ -z "$output" ]
+}
+
 @test "help lists every command and tells the exit codes" {
     expect 0 "$STRATA" help
     for command in explain capture rules; do

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -131,6 +132,42 @@ static int probe_of(const char *answer, size_t fill)
     return rc;
 }
 
+/* Debian's FPM listens on a Unix socket. */
+static void a_unix_socket_is_loaded(void **state)
+{
+    static const struct load_expected hello = {.prefix = "hello"};
+    static const char text[] = "Content-type: text/html\r\n\r\nhello";
+    const char head[8] = {1, 6, 0, 1, 0, sizeof(text) - 1, 0, 0};
+    const char end[16] = {1, 3, 0, 1, 0, 8, 0, 0};
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    char request[4096];
+    char url[256];
+
+    (void)state;
+    (void)snprintf(address.sun_path, sizeof(address.sun_path), "/tmp/strata-load-%d.sock",
+        (int)getpid());
+    (void)snprintf(url, sizeof(url), "fastcgi://unix:%s:/page.php?q", address.sun_path);
+    assert_int_equal(load_probe(url, &hello), -ENOENT);
+    const int listening = socket(AF_UNIX, SOCK_STREAM, 0);
+    assert_int_equal(
+        bind(listening, (const struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(listen(listening, 1), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        const int client = accept(listening, NULL, NULL);
+        (void)recv(client, request, sizeof(request), 0);
+        (void)send(client, head, sizeof(head), MSG_NOSIGNAL);
+        (void)send(client, text, sizeof(text) - 1, MSG_NOSIGNAL);
+        (void)send(client, end, sizeof(end), MSG_NOSIGNAL);
+        _exit(0);
+    }
+    (void)close(listening);
+    const int rc = load_probe(url, &hello);
+    (void)unlink(address.sun_path);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(rc, 0);
+}
+
 static void an_answer_that_was_cut_off_is_none(void **state)
 {
     (void)state;
@@ -161,6 +198,7 @@ int main(void)
         cmocka_unit_test(ab_by_its_table),
         cmocka_unit_test(ab_that_failed_is_no_result),
         cmocka_unit_test(an_answer_that_was_cut_off_is_none),
+        cmocka_unit_test(a_unix_socket_is_loaded),
         cmocka_unit_test(an_answer_without_end_is_told),
     };
 
