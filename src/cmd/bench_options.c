@@ -163,9 +163,9 @@ static int take_work(const struct options *options, struct bench_request *reques
     /* one with {port} is known once the server is started */
     if (request->trial.url != NULL && strchr(request->trial.url, '{') == NULL &&
         !generator_accepts(request->trial.url)) {
-        complain("--url takes http://ADDRESS:PORT/PATH, fastcgi://ADDRESS:PORT/SCRIPT or "
-                 "fastcgi://unix:/PATH.sock:/SCRIPT, ADDRESS a number or localhost, not "
-                 "'%s'",
+        complain(
+            "--url takes http://127.0.0.1:PORT/PATH, fastcgi://127.0.0.1:PORT/SCRIPT or "
+            "fastcgi://unix:/PATH.sock:/SCRIPT, no names of hosts, not '%s'",
             web_shown(request->trial.url).text);
         return EXIT_USAGE;
     }
