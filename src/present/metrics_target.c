@@ -96,6 +96,16 @@ static void write_process_facts(
 
 /* ---- layers, allocators, findings */
 
+/*
+ * A sum over some members only is no figure of the target, and a sample has no place to say so.
+ * Resident memory by Pss is of all members.
+ */
+static bool is_of_the_whole(const struct layer *layer)
+{
+    return state_is_known((uint32_t)layer->state) &&
+           (layer->bound != BOUND_AT_LEAST || layer->id == LAYER_RESIDENT);
+}
+
 static void write_layers(struct metrics_family *family, const struct metrics_page *page)
 {
     for (size_t i = 0; i < sizeof(layers_shown) / sizeof(layers_shown[0]); i++) {
@@ -106,7 +116,7 @@ static void write_layers(struct metrics_family *family, const struct metrics_pag
             const struct layer *layer = &page->targets[j].layers[id];
             struct target_sample labelled;
             label_target(&page->targets[j], &labelled);
-            if (state_is_known((uint32_t)layer->state)) {
+            if (is_of_the_whole(layer)) {
                 metrics_write_signed(family, &labelled.sample, layer->bytes);
             }
         }

@@ -240,6 +240,9 @@ static void never_shows_what_is_not_known(void **state)
 {
     (void)state;
     assert_true(page_has("strata_residual_bytes{name=\"mariadbd\""));
+    samples[0].snapshot.layers[LAYER_RESIDUAL].bound = BOUND_AT_LEAST; /* some members */
+    assert_false(page_has("strata_residual_bytes{name=\"mariadbd\""));
+    samples[0].snapshot.layers[LAYER_RESIDUAL].bound = BOUND_NONE;
     samples[0].snapshot.layers[LAYER_RESIDUAL].state = FACT_DENIED;
     assert_false(page_has("strata_residual_bytes{name=\"mariadbd\""));
     assert_true(page_has("strata_host_mem_total_bytes 25769803776\n"));
