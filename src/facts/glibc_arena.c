@@ -191,21 +191,9 @@ static void set_mark(const struct glibc_arena_reader *arenas, const uint8_t *sta
 }
 
 /*
- * It is known how much the arena moves, and another reading would cost more than it can give: a
- * large one that was seen to move, or moved while others were seen to, will not close.
+ * Reads until a reading closes, or it is known how much the arena moves. One that was seen to
+ * move is read only once when it is large, since the next reading would not close either.
  */
-static bool is_enough(struct glibc_arena_reader *arenas,
-    const struct glibc_movement *movement, uint64_t held, bool is_second)
-{
-    const bool is_large = held > GLIBC_SAMPLE_WHOLE_BYTES;
-
-    if (movement->known && is_large && (movement->seen || is_second)) {
-        arenas->is_restless = true;
-    }
-    return movement->known && (is_second || (is_large && arenas->is_restless));
-}
-
-/* Reads until a reading closes, or until what is known of its movement is enough. */
 static int read_again(struct glibc_arena_reader *arenas, struct glibc_mark *mark,
     struct glibc_attempt *attempt, struct glibc_movement *movement)
 {
@@ -227,7 +215,9 @@ static int read_again(struct glibc_arena_reader *arenas, struct glibc_mark *mark
                 compare_sums(&before, &attempt->sums, movement);
             }
             if (result < 0 ||
-                is_enough(arenas, movement, attempt->sums.held_bytes, has_before)) {
+                (movement->known &&
+                    (has_before || (movement->seen && attempt->sums.held_bytes >
+                                                          GLIBC_SAMPLE_WHOLE_BYTES)))) {
                 return result;
             }
         }

@@ -17,7 +17,6 @@ struct glibc_arena_reader {
     struct glibc_holes holes; /* of the arena that is being read */
     struct glibc_walk walk;
     uint64_t thp_pagesize_bytes;
-    bool is_restless; /* a large arena of the process moved while it was read */
 };
 
 /* 0 or -ENOMEM; release after either. */
