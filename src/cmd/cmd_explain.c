@@ -55,6 +55,18 @@ static enum exit_code show(const struct options *options, const struct account *
                    : EXIT_FAILED;
 }
 
+/* Without it, as without a look. */
+static void take_kept(
+    const struct facts *facts, const struct account *account, struct past *past)
+{
+    struct buffer source;
+
+    buffer_init(&source);
+    (void)kept_source(facts, &account->facts, &source);
+    (void)past_take(facts, buffer_text(&source), account, past);
+    buffer_release(&source);
+}
+
 /* The look that was asked for, or else one that was kept of an earlier start of the target. */
 static enum exit_code find_past(const struct options *options,
     const struct account *account, bool live, struct past *past)
@@ -67,8 +79,7 @@ static enum exit_code find_past(const struct options *options,
         return past_read(before, account, past);
     }
     if (live && kept_look_before(&account->facts, &facts)) {
-        (void)past_take(
-            &facts, "kept look", account, past); /* without it, as without a look */
+        take_kept(&facts, account, past);
     }
     return EXIT_FINE;
 }

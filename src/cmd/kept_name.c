@@ -4,6 +4,7 @@
  * A pid says nothing after a restart; a unit, a pool or a program's name does. In the path
  * of a cgroup runs of hexadecimal digits with 12 or more of them (ids of containers and pods)
  * and, in the name of a scope, all numbers are left out: systemd counts sessions and runs.
+ * All workers of PHP-FPM on a host have one name and often one cgroup: their pool counts as well.
  * The name of a file shows the target's name for people; the key is what counts.
  */
 #include "cmd/kept_name.h"
@@ -14,11 +15,13 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "model/host_group.h"
 #include "present/header_text.h"
 
 enum {
     ID_DIGITS = 12,
     NAME_SHOWN = 40,
+    POOL_BYTES = 64,
     KEY_DIGITS = 16,
     STARTS_APART_SECONDS = 60,
     HEXADECIMAL = 16,
@@ -94,21 +97,46 @@ static const struct cgroup_facts *cgroup_of(const struct facts *facts)
                                                              : NULL;
 }
 
-const char *kept_source(const struct facts *before, const struct facts *now)
+/* The pool of a target that is one of its workers; NULL: of no pool, or the pool itself. */
+static const char *pool_of_worker(const struct facts *facts)
+{
+    return facts->target_kind == TARGET_PROCESS && facts->process_count == 1
+               ? process_pool_name(&facts->processes[0])
+               : NULL;
+}
+
+/* A title is free text: what is not a plain character is none of a line, nor of a key. */
+static void append_pool(struct buffer *out, const char *pool)
+{
+    for (size_t i = 0; pool[i] != '\0' && i < POOL_BYTES; i++) {
+        buffer_append_char(out, isgraph((unsigned char)pool[i]) ? pool[i] : '_');
+    }
+}
+
+int kept_source(const struct facts *before, const struct facts *now, struct buffer *text)
 {
     const struct cgroup_facts *then = cgroup_of(before);
     const struct cgroup_facts *at_last = cgroup_of(now);
     const char *one = then != NULL ? then->container_id : NULL;
     const char *other = at_last != NULL ? at_last->container_id : NULL;
+    const char *pool = pool_of_worker(before);
 
-    return one != NULL && other != NULL && strcmp(one, other) != 0
-               ? "kept look of another container"
-               : "kept look";
+    buffer_append_text(text, "kept look");
+    if (pool != NULL) {
+        buffer_printf(text, " of pid %" PRId32 " of pool ", before->processes[0].pid);
+        append_pool(text, pool);
+    }
+    if (one != NULL && other != NULL && strcmp(one, other) != 0) {
+        buffer_append_text(text, pool != NULL ? " in" : " of");
+        buffer_append_text(text, " another container");
+    }
+    return buffer_error(text);
 }
 
 void kept_identity(const struct facts *facts, struct buffer *text)
 {
     const struct cgroup_facts *cgroup = cgroup_of(facts);
+    const char *pool = pool_of_worker(facts);
 
     buffer_printf(text, "%s\n", target_kind_names[facts->target_kind]);
     append_path(text, target_name(facts));
@@ -117,6 +145,10 @@ void kept_identity(const struct facts *facts, struct buffer *text)
         append_path(text, cgroup->unit);
     } else if (cgroup != NULL) {
         append_path(text, cgroup->path);
+    }
+    if (pool != NULL) {
+        buffer_append_text(text, "\npool ");
+        append_pool(text, pool);
     }
 }
 

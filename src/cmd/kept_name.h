@@ -21,7 +21,7 @@ struct kept_name {
 /*
  * What stays when a target starts again: its kind and name, and the unit or cgroup in which
  * it runs, without what is new at each start (pids, ids of containers and pods, numbers
- * of sessions).
+ * of sessions); of a worker of PHP-FPM also its pool.
  */
 void kept_identity(const struct facts *facts, struct buffer *text);
 
@@ -33,10 +33,11 @@ bool kept_name_of(
 bool kept_name_parse(const char *text, struct kept_name *name);
 
 /*
- * A container is made anew with its id, so the one before is known by its place alone: whose
- * look it was, for people.
+ * Whose look it was, for people: of a worker its pid and pool, since there are others of that
+ * pool; a container is made anew with its id, so the one before is known by its place alone.
+ * 0 or -ENOMEM.
  */
-const char *kept_source(const struct facts *before, const struct facts *now);
+int kept_source(const struct facts *before, const struct facts *now, struct buffer *text);
 
 /* Both are looks at the same start; the kernel computes starts anew after clock steps. */
 bool kept_name_same_start(const struct kept_name *a, const struct kept_name *b);

@@ -228,43 +228,69 @@ static const struct process_facts *worker_at_rest(
     return NULL;
 }
 
-int rule_fpm_status_memory(const struct snapshot *snapshot, struct finding_list *list)
+/*
+ * The peak of a request starts at the chunks that were kept before it, and how many these were
+ * is known to nobody afterwards: those that are kept now may be of this request. Where there
+ * was no request before, what FPM says is the request's own need.
+ */
+static bool may_count_kept(
+    const struct fpm_worker_facts *worker, const struct zend_heap_facts *heap)
+{
+    const uint64_t said = worker->last_request_memory.value;
+
+    return fact_is_known(&worker->last_request_memory) && worker->requests > 1 &&
+           heap->cached_chunks > 0 &&
+           number_subtract(said, heap->used_bytes) >= status_difference_bytes;
+}
+
+/* The worker of which FPM says most, that may be too much; NULL: none. */
+static const struct fpm_worker_facts *most_overstated(
+    const struct snapshot *snapshot, const struct process_facts **process)
 {
     const struct facts *facts = snapshot->facts;
-    const struct process_facts *largest = NULL;
-    struct finding finding = {.severity = SEVERITY_INFO};
-    uint64_t said = 0;
+    const struct fpm_worker_facts *most = NULL;
 
     for (size_t i = 0; i < facts->fpm_pool_count; i++) {
         const struct fpm_pool_facts *pool = &facts->fpm_pools[i];
         for (size_t j = 0; j < pool->worker_count; j++) {
-            const struct fact *memory = &pool->workers[j].last_request_memory;
-            const struct process_facts *process =
-                worker_at_rest(snapshot, pool->workers[j].pid);
-            if (process != NULL && fact_is_known(memory) && memory->value > said) {
-                said = memory->value;
-                largest = process;
+            const struct fpm_worker_facts *worker = &pool->workers[j];
+            const struct process_facts *own = worker_at_rest(snapshot, worker->pid);
+            if (own != NULL && may_count_kept(worker, &own->zend.heaps[0]) &&
+                (most == NULL || worker->last_request_memory.value >
+                                     most->last_request_memory.value)) {
+                most = worker;
+                *process = own;
             }
         }
     }
-    if (largest == NULL) {
+    return most;
+}
+
+int rule_fpm_status_memory(const struct snapshot *snapshot, struct finding_list *list)
+{
+    const struct process_facts *process = NULL;
+    const struct fpm_worker_facts *worker = most_overstated(snapshot, &process);
+    struct finding finding = {.severity = SEVERITY_INFO};
+
+    if (worker == NULL) {
         return 0;
     }
-    const struct zend_heap_facts *heap = &largest->zend.heaps[0];
-    if (number_subtract(said, heap->used_bytes) < status_difference_bytes ||
-        heap->cached_chunks == 0) {
-        return 0;
-    }
-    finding.pid = largest->pid;
+    const struct zend_heap_facts *heap = &process->zend.heaps[0];
+    const uint64_t said = worker->last_request_memory.value;
+
+    finding.pid = process->pid;
     finding.summary = finding_printf(list,
-        "FPM's status says %s for the last request of a worker; %s of it are chunks that "
-        "earlier requests left",
+        "FPM's status says %s for the last request of a worker; chunks that its %s "
+        "before left may be part of it, %s are kept now",
         quantity_bytes(said, false).text,
+        quantity_count(worker->requests - 1, "request").text,
         quantity_bytes(heap->cached_chunks * 2 * FINDING_MIB, false).text);
     finding.reasoning =
-        "'last request memory' is the peak of real, cached chunks included, and 0 while "
-        "a worker is busy: pools sized by it come out wrong in both directions";
+        "'last request memory' is the peak of real, chunks that were kept before the "
+        "request included, and 0 while a worker is busy: whether this request needed as "
+        "much is not to be seen afterwards";
     finding_add_bytes(&finding, "last_request_memory", said);
+    finding_add_count(&finding, "requests", worker->requests);
     finding_add_bytes(&finding, "used", heap->used_bytes);
     finding_add_bytes(&finding, "real", heap->real_bytes);
     finding_add_count(&finding, "cached_chunks", heap->cached_chunks);

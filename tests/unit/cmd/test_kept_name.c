@@ -109,6 +109,17 @@ static void names_of_others_are_none_of_ours(void **state)
     assert_true(kept_name_parse("db-0a097423d1925ec3-1790000000-812.look", &name));
 }
 
+static void assert_source(
+    const struct facts *before, const struct facts *now, const char *expected)
+{
+    struct buffer text;
+
+    buffer_init(&text);
+    assert_int_equal(kept_source(before, now, &text), 0);
+    assert_string_equal(buffer_text(&text), expected);
+    buffer_release(&text);
+}
+
 static void a_new_container_is_told(void **state)
 {
     struct facts before;
@@ -117,15 +128,45 @@ static void a_new_container_is_told(void **state)
     (void)state;
     begin(&before, "db", "/docker/" ID, NULL);
     begin(&now, "db", "/docker/" ID, NULL);
-    assert_string_equal(kept_source(&before, &now), "kept look");
+    assert_source(&before, &now, "kept look");
     before.cgroups[0].container_id = region_copy_text(&before.region, ID);
-    assert_string_equal(kept_source(&before, &now), "kept look");
+    assert_source(&before, &now, "kept look");
     now.cgroups[0].container_id = region_copy_text(&now.region, ID);
-    assert_string_equal(kept_source(&before, &now), "kept look");
+    assert_source(&before, &now, "kept look");
     now.cgroups[0].container_id = region_copy_text(&now.region, OTHER_ID);
-    assert_string_equal(kept_source(&before, &now), "kept look of another container");
+    assert_source(&before, &now, "kept look of another container");
     builder_release(&before);
     builder_release(&now);
+}
+
+static uint64_t key_of_worker(const char *title)
+{
+    char text[KEPT_NAME_BYTES];
+    struct kept_name kept;
+    struct facts facts;
+
+    begin(&facts, "php-fpm8.2", "/system.slice/php-fpm.service", "php-fpm.service");
+    facts.processes[0].title = region_copy_text(&facts.region, title);
+    assert_true(kept_name_of(&facts, &kept, text));
+    builder_release(&facts);
+    return kept.key;
+}
+
+static void r_a_worker_of_another_pool_is_another_target(void **state)
+{
+    struct facts before;
+
+    (void)state;
+    assert_int_equal(
+        key_of_worker("php-fpm: pool www"), key_of_worker("php-fpm: pool www"));
+    assert_int_not_equal(
+        key_of_worker("php-fpm: pool www"), key_of_worker("php-fpm: pool leak"));
+    assert_int_not_equal(
+        key_of_worker("php-fpm: pool www"), key_of_worker("php-fpm: master process"));
+    begin(&before, "php-fpm8.2", "/", NULL);
+    before.processes[0].title = region_copy_text(&before.region, "php-fpm: pool w\nw");
+    assert_source(&before, &before, "kept look of pid 812 of pool w_w");
+    builder_release(&before);
 }
 
 /* A name with a slash stays in its folder; without a start there is nothing to tell apart. */
@@ -157,6 +198,7 @@ int main(void)
         cmocka_unit_test(a_start_is_a_pid_and_a_time),
         cmocka_unit_test(names_of_others_are_none_of_ours),
         cmocka_unit_test(a_new_container_is_told),
+        cmocka_unit_test(r_a_worker_of_another_pool_is_another_target),
         cmocka_unit_test(names_cannot_leave_the_folder),
     };
 

@@ -185,11 +185,33 @@ static void the_status_page_is_set_beside_the_heap(void **state)
     fixture->judged.facts.fpm_pool_count = 1;
     fixture->worker.last_request_memory =
         (struct fact){.value = 12582912, .state = FACT_OK};
+    fixture->worker.requests = 2;
     assert_silent(&fixture->judged, "fpm-status-memory"); /* nothing was cached */
     fixture->heap.cached_chunks = 5;
     assert_speaks(&fixture->judged, "fpm-status-memory", SEVERITY_INFO);
     fixture->worker.pid = 1; /* not one of the members */
     assert_silent(&fixture->judged, "fpm-status-memory");
+}
+
+/* A fresh worker, one request of 25 chunks: FPM says 50 MiB, 12 chunks are kept of these. */
+static void r_a_first_request_is_not_said_to_count_chunks_of_earlier_ones(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture->judged.facts.fpm_pools = fixture->pools;
+    fixture->judged.facts.fpm_pool_count = 1;
+    fixture->heap.cached_chunks = 12;
+    fixture->heap.real_bytes = fixture->heap.peak_real_bytes = 13 * (uint64_t)CHUNK;
+    fixture->worker.last_request_memory =
+        (struct fact){.value = 25 * (uint64_t)CHUNK, .state = FACT_OK};
+    fixture->worker.requests = 1;
+    assert_silent(&fixture->judged, "fpm-status-memory");
+    fixture->worker.requests = 0; /* not said */
+    assert_silent(&fixture->judged, "fpm-status-memory");
+    fixture->worker.requests = 2;
+    assert_speaks(&fixture->judged, "fpm-status-memory", SEVERITY_INFO);
+    const struct finding *finding = judged_finding(&fixture->judged, "fpm-status-memory");
+    assert_non_null(strstr(finding->summary, "its 1 request before left may be part"));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, judged_teardown)
@@ -204,6 +226,7 @@ int main(void)
         TEST(all_pools_share_the_memory_there_is),
         TEST(an_opcache_size_in_a_pool_is_named),
         TEST(the_status_page_is_set_beside_the_heap),
+        TEST(r_a_first_request_is_not_said_to_count_chunks_of_earlier_ones),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -355,6 +355,7 @@ static void take_workers(
                           ? facts->processes[0].pid
                           : (int32_t)take(source, 1);
         worker->state = take_text(facts, source);
+        worker->requests = take_amount(source);
         worker->last_request_memory = take_fact(source);
     }
 }
