@@ -26,7 +26,12 @@
 #include "facts/process_folder.h"
 #include "facts/process_name.h"
 
-enum { MAX_MASTERS = 256, SYSCALL_BYTES = 4096, PREFIX_BYTES = 64 };
+enum {
+    MAX_MASTERS = 256,
+    SYSCALL_BYTES = 4096,
+    PREFIX_BYTES = 64,
+    CONFIG_BYTES = 64 << 20,
+};
 
 static bool starts_with(const char *text, const char *start)
 {
@@ -192,24 +197,34 @@ static int read_config(
     return rc == -ENOMEM ? rc : 0;
 }
 
+/* *file: of the master in folder, NULL when it is none. */
+static int find_config(
+    const struct fpm_reader *reader, struct process_folder *folder, char **file)
+{
+    struct region *region = &reader->facts->region;
+    char *title = NULL;
+    int rc = process_title_read(folder, region, &title);
+
+    *file = rc == 0 && starts_with(title, FPM_MASTER_TITLE)
+                ? from_working_folder(region, folder, config_path(region, title))
+                : NULL;
+    return rc;
+}
+
 static int read_master(struct fpm_reader *reader, int32_t pid)
 {
     struct facts_root *root = reader->root;
-    struct facts *facts = reader->facts;
-    const size_t first_pool = facts->fpm_pool_count;
+    const size_t first_pool = reader->facts->fpm_pool_count;
     struct process_folder folder;
-    char *title = NULL;
     char *file;
     int rc = process_folder_open(root, pid, &folder);
 
     if (rc != 0) {
         return rc == -ENOMEM ? rc : 0; /* it ended: so did its pools */
     }
-    rc = process_title_read(&folder, &facts->region, &title);
-    if (rc == 0 && starts_with(title, FPM_MASTER_TITLE)) {
-        file = config_path(&facts->region, title);
-        file = from_working_folder(&facts->region, &folder, file);
-        rc = file == NULL ? 0 : read_config(reader, &folder, file);
+    rc = find_config(reader, &folder, &file);
+    if (rc == 0 && file != NULL) {
+        rc = read_config(reader, &folder, file);
         /* A captured tree has no server that could be asked. */
         if (rc == 0 && root->prefix[0] == '\0') {
             rc = read_statuses(reader, &folder, first_pool);
@@ -231,4 +246,29 @@ int fpm_read(struct facts_root *root, struct facts *facts)
         rc = read_master(&reader, masters.pids[i]);
     }
     return rc;
+}
+
+int fpm_master_lists(struct facts_root *root, int32_t pid, const char *pool, bool *lists)
+{
+    struct facts facts = {0};
+    struct fpm_reader reader = {.root = root, .facts = &facts};
+    struct process_folder folder;
+    char *file;
+    int rc = process_folder_open(root, pid, &folder);
+
+    *lists = false;
+    if (rc != 0) {
+        return rc == -ENOMEM ? rc : 0;
+    }
+    region_init(&facts.region, CONFIG_BYTES);
+    rc = find_config(&reader, &folder, &file);
+    if (rc == 0 && file != NULL) {
+        rc = read_config(&reader, &folder, file);
+    }
+    for (size_t i = 0; i < facts.fpm_pool_count; i++) {
+        *lists = *lists || strcmp(facts.fpm_pools[i].name, pool) == 0;
+    }
+    region_release(&facts.region);
+    process_folder_close(&folder);
+    return rc == -ENOMEM ? rc : 0;
 }

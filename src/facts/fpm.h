@@ -16,4 +16,10 @@
  */
 int fpm_read(struct facts_root *root, struct facts *facts);
 
+/*
+ * Has the configuration of the master pid a section for pool? False as well when it cannot be
+ * read, or pid is no master. 0 or -ENOMEM.
+ */
+int fpm_master_lists(struct facts_root *root, int32_t pid, const char *pool, bool *lists);
+
 #endif

@@ -213,7 +213,8 @@ int fpm_status_read(const struct fpm_master *master, bool may_use_worker,
     }
     if (pool->status_listen == NULL && !may_use_worker) {
         return store_status(region, pool, FACT_ABSENT,
-            "not asked: every worker is busy; set pm.status_listen, which needs none");
+            "not asked: every worker that was looked at is busy; set "
+            "pm.status_listen, which needs none");
     }
     if (master->ask_nobody) {
         return store_status(region, pool, FACT_ABSENT, facts_not_asked);

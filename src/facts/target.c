@@ -193,6 +193,12 @@ static void match_name(struct finder *finder, const struct process_entry **lifel
     }
 }
 
+static bool is_master(const struct process_entry *entry)
+{
+    return entry->title != NULL && entry->run_state != 'Z' &&
+           strncmp(entry->title, FPM_MASTER_TITLE, strlen(FPM_MASTER_TITLE)) == 0;
+}
+
 /* The masters of the workers in the group, which become members. */
 static size_t add_masters(struct finder *finder)
 {
@@ -205,8 +211,7 @@ static size_t add_masters(struct finder *finder)
         for (size_t j = 0; j < workers && !parent; j++) {
             parent = finder->group.entries[j]->parent_pid == entry->pid;
         }
-        if (parent && entry->title != NULL &&
-            strncmp(entry->title, FPM_MASTER_TITLE, strlen(FPM_MASTER_TITLE)) == 0) {
+        if (parent && is_master(entry)) {
             finder->group.entries[finder->group.count++] = entry;
             masters++;
         }
@@ -260,11 +265,37 @@ static int refuse_pool(struct finder *finder, const char *pool)
     buffer_init(&buffer);
     list_pools(finder, &buffer);
     int rc = error_set(finder->error, -ENOENT,
-        "cannot find pool '%s': no PHP-FPM worker has that title, no RoadRunner worker "
-        "that RR_MODE, no process that pid%s",
+        "cannot find pool '%s': no PHP-FPM worker has that title, no configuration of a "
+        "master that can be read has it, no RoadRunner worker that RR_MODE, no process "
+        "that pid%s",
         pool, buffer_text(&buffer));
     buffer_release(&buffer);
     return rc;
+}
+
+/* With pm = ondemand a pool without work is its master alone. */
+static int find_idle_pool(struct finder *finder, const char *pool)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < finder->list.count && rc == 0; i++) {
+        const struct process_entry *entry = &finder->list.entries[i];
+        bool lists = false;
+        if (is_master(entry)) {
+            rc = fpm_master_lists(finder->root, entry->pid, pool, &lists);
+        }
+        if (lists) {
+            finder->group.entries[finder->group.count++] = entry;
+        }
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    if (finder->group.count == 0) {
+        return refuse_pool(finder, pool);
+    }
+    return finder->group.count > 1 ? refuse_several(finder)
+                                   : take_group(finder, TARGET_POOL, pool);
 }
 
 /* A pool that has no title: RoadRunner's by its mode, any by the pid of its first process. */
@@ -280,7 +311,7 @@ static int find_untitled_pool(struct finder *finder, const char *pool)
         return rc;
     }
     if (finder->group.count == 0) {
-        return refuse_pool(finder, pool);
+        return find_idle_pool(finder, pool);
     }
     return servers > 1 ? refuse_several(finder) : take_group(finder, TARGET_POOL, pool);
 }

@@ -15,6 +15,7 @@
 enum { MAX_ANCESTORS = 64 };
 
 static const char pool_title[] = "php-fpm: pool ";
+static const char master_title[] = "php-fpm: master process";
 
 /* A server whose workers are another program: they are one group, and it is another. */
 static const char roadrunner_name[] = "rr";
@@ -107,6 +108,12 @@ const char *process_pool_name(const struct process_facts *process)
         return process->title + sizeof(pool_title) - 1;
     }
     return NULL;
+}
+
+bool process_is_pool_master(const struct process_facts *process)
+{
+    return process->title != NULL &&
+           strncmp(process->title, master_title, sizeof(master_title) - 1) == 0;
 }
 
 static struct member describe(

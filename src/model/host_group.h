@@ -22,6 +22,9 @@ int host_groups_build(const struct facts *host, struct region *region,
 /* The name of the php-fpm pool that process works for, from its title; NULL: none. */
 const char *process_pool_name(const struct process_facts *process);
 
+/* By its title it starts the workers of php-fpm, and is none. */
+bool process_is_pool_master(const struct process_facts *process);
+
 /* True when a unit of kind service or a container bills it: what is in there belongs together. */
 bool cgroup_is_service(const struct cgroup_facts *cgroup);
 

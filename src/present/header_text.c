@@ -63,7 +63,11 @@ static void identity_items(struct page *page, const struct facts *facts)
     const size_t workers = workers_of_pool(facts);
     char text[ITEM_BYTES];
 
-    if (facts->process_count == 1) {
+    if (facts->process_count == 1 && facts->target_kind == TARGET_POOL &&
+        process_is_pool_master(&facts->processes[0])) {
+        (void)snprintf(text, sizeof(text), "no worker now, its master is pid %" PRId32,
+            facts->processes[0].pid);
+    } else if (facts->process_count == 1) {
         (void)snprintf(text, sizeof(text), "pid %" PRId32, facts->processes[0].pid);
     } else if (workers > 0 && workers + 1 == facts->process_count) {
         (void)snprintf(text, sizeof(text), "pool of %s and %s",

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/quantity.h"
+#include "model/host_group.h"
 
 enum { PID_END = 10, NAME_COLUMN = 12, NAME_COLUMNS = 16, CELL_COUNT = 4 };
 
@@ -58,8 +59,12 @@ static void member_row(struct page *page, const struct process_view *view)
     (void)snprintf(pid, sizeof(pid), "%" PRId32, view->facts->pid);
     page_right(page, INK_PLAIN, pid, PID_END);
     page_at(page, NAME_COLUMN);
-    page_fit(page, INK_PLAIN, view->facts->name != NULL ? view->facts->name : "?",
-        NAME_COLUMNS);
+    if (process_is_pool_master(view->facts)) {
+        page_fit(page, INK_PLAIN, "master", NAME_COLUMNS);
+    } else {
+        page_fit(page, INK_PLAIN, view->facts->name != NULL ? view->facts->name : "?",
+            NAME_COLUMNS);
+    }
     for (int i = 0; i < CELL_COUNT; i++) {
         bool known;
         uint64_t bytes = layer_bytes(&view->layers[shown_layers[i]], &known);

@@ -13,6 +13,7 @@
 
 #include "base/number.h"
 #include "base/quantity.h"
+#include "model/host_group.h"
 #include "model/known.h"
 #include "present/heap_table.h"
 
@@ -56,7 +57,8 @@ static void heap_row(struct page *page, const struct heap_row *row)
     const bool known = state_is_known(heap->state);
     char text[TEXT_BYTES];
 
-    (void)snprintf(text, sizeof(text), "pid %" PRId32, row->process->pid);
+    (void)snprintf(text, sizeof(text), "%s %" PRId32,
+        process_is_pool_master(row->process) ? "master" : "pid", row->process->pid);
     heap_table_name(page, INK_PLAIN, text);
     heap_table_cell(page, INK_PLAIN, &table, 0,
         known ? quantity_mib(heap->used_bytes, exact).text : "-");

@@ -359,6 +359,22 @@ static void a_port_of_another_network_is_not_tried(void **state)
     buffer_release(&answer);
 }
 
+/* Of one busy worker, which is all that was looked at, nothing follows for the others. */
+static void r_a_busy_worker_is_not_the_pool(void **state)
+{
+    int64_t left_ms = FPM_STATUS_TOTAL_MS;
+    const struct fpm_master master = {
+        .path_prefix = "", .pid = getpid(), .same_network = true, .left_ms = &left_ms};
+    struct fpm_pool_facts pool = {.name = region_copy_text(&facts.region, "www"),
+        .status_path = region_copy_text(&facts.region, "/status"),
+        .listen = region_copy_text(&facts.region, "127.0.0.1:9")};
+
+    (void)state;
+    assert_int_equal(fpm_status_read(&master, false, &facts.region, &pool), 0);
+    assert_int_equal(pool.status_state, FACT_ABSENT);
+    assert_non_null(strstr(pool.status_why, "every worker that was looked at is busy"));
+}
+
 static void no_pool_is_asked_when_the_time_is_over(void **state)
 {
     int64_t left_ms = 0;
@@ -412,6 +428,7 @@ int main(void)
         cmocka_unit_test(pools_beyond_the_bound_are_not_read),
         cmocka_unit_test(only_the_masters_own_socket_is_asked),
         cmocka_unit_test(a_port_of_another_network_is_not_tried),
+        cmocka_unit_test(r_a_busy_worker_is_not_the_pool),
         cmocka_unit_test(no_pool_is_asked_when_the_time_is_over),
         cmocka_unit_test(no_pool_is_asked_when_nobody_is_to_be),
     };

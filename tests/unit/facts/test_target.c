@@ -204,6 +204,13 @@ static void a_pool_of_two_masters_is_refused_by_master(void **state)
     assert_found(*state, "pool:3310", TARGET_POOL, "3310", PIDS(3310, 3311, 3312));
 }
 
+/* pm = ondemand: the master's file lists it, no process has its title. */
+static void r_a_pool_without_workers_is_its_master(void **state)
+{
+    assert_found(*state, "pool:shop", TARGET_POOL, "shop", PIDS(3310));
+    assert_refused(*state, "pool:shops", -ENOENT, "no configuration of a master");
+}
+
 static void swoole_is_a_tree_of_one_program(void **state)
 {
     assert_refused(
@@ -252,6 +259,7 @@ int main(void)
         HOST_TEST(similar_names_are_offered),
         HOST_TEST(without_cgroups_names_still_work),
         RUNTIME_TEST(roadrunner_has_its_workers),
+        RUNTIME_TEST(r_a_pool_without_workers_is_its_master),
         RUNTIME_TEST(a_pool_of_two_masters_is_refused_by_master),
         RUNTIME_TEST(swoole_is_a_tree_of_one_program),
         HOST_TEST(every_failed_allocation_is_reported),

@@ -238,6 +238,35 @@ static void shows_a_pool_with_members_that_ended(void **state)
     matches(sample_pool, &plain, "explain-pool.txt");
 }
 
+/* The first member, with a heap, is the master. */
+static void with_master(struct sample *sample)
+{
+    sample_pool(sample);
+    sample->facts.processes[0].title = (char *)"php-fpm: master process (/etc/fpm.conf)";
+}
+
+static void idle(struct sample *sample)
+{
+    with_master(sample);
+    sample->facts.process_count = 1;
+}
+
+static void r_the_master_of_a_pool_is_told(void **state)
+{
+    struct present_style style = plain;
+    struct buffer buffer;
+
+    (void)state;
+    style.unfolded = true;
+    render(with_master, &style, &buffer);
+    assert_shown(&buffer, "  master 100  ");
+    assert_shown(&buffer, "       100  master  ");
+    buffer_release(&buffer);
+    render(idle, &plain, &buffer);
+    assert_shown(&buffer, "no worker now, its master is pid 100");
+    buffer_release(&buffer);
+}
+
 static void survives_a_target_without_anything(void **state)
 {
     (void)state;
@@ -300,6 +329,7 @@ int main(void)
         cmocka_unit_test(is_plain_ascii_without_utf8),
         cmocka_unit_test(shows_what_was_denied_and_defuses_names),
         cmocka_unit_test(shows_a_pool_with_members_that_ended),
+        cmocka_unit_test(r_the_master_of_a_pool_is_told),
         cmocka_unit_test(survives_a_target_without_anything),
         cmocka_unit_test(fits_the_terminal),
     };
