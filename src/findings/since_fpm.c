@@ -11,7 +11,11 @@
 
 #include "model/known.h"
 
-enum { NS_PER_SECOND = 1000000000 };
+enum {
+    NS_PER_SECOND = 1000000000,
+    START_EARLY_SECONDS = 2, /* whole seconds of the boot and of the start are cut off */
+    IDLE_TIMEOUT_SECONDS = 10, /* FPM's own (fpm_conf.c), when its files have none */
+};
 
 static const struct fpm_pool_facts *pool_of(const struct facts *facts, const char *name)
 {
@@ -34,13 +38,27 @@ static bool has_parent(const struct facts *facts, const struct process_facts *pr
     return false;
 }
 
+static bool was_there(const struct facts *before, const struct process_facts *process)
+{
+    for (size_t i = 0; i < before->process_count; i++) {
+        const struct process_facts *then = &before->processes[i];
+        if (then->pid == process->pid &&
+            then->start_time_ticks == process->start_time_ticks) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool workers_are_new(const struct facts *before, const struct facts *now)
 {
     const int64_t then = before->taken_at_unix_ns / NS_PER_SECOND;
 
     for (size_t i = 0; i < now->process_count; i++) {
         const struct process_facts *process = &now->processes[i];
-        if (has_parent(now, process) && (int64_t)process->start_unix_seconds < then) {
+        if (has_parent(now, process) &&
+            (was_there(before, process) ||
+                (int64_t)process->start_unix_seconds + START_EARLY_SECONDS < then)) {
             return false;
         }
     }
@@ -88,6 +106,16 @@ static const char *change_of(const struct fpm_pool_facts *then,
     return NULL;
 }
 
+static bool has_workers(const struct facts *facts)
+{
+    for (size_t i = 0; i < facts->process_count; i++) {
+        if (has_parent(facts, &facts->processes[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static enum since_force force_of(const struct facts *before, const struct facts *now,
     const struct fpm_pool_facts *pool, struct region *region, const char **text)
 {
@@ -107,6 +135,11 @@ static enum since_force force_of(const struct facts *before, const struct facts 
         return SINCE_NOT_IN_FORCE;
     }
     *text = change;
+    if (pool->manager == FPM_ONDEMAND && has_workers(now)) {
+        *text = region_printf(region, "%s; idle workers end after %" PRIu64 " s", change,
+            fact_is_known(&pool->idle_timeout_seconds) ? pool->idle_timeout_seconds.value
+                                                       : IDLE_TIMEOUT_SECONDS);
+    }
     return SINCE_IN_FORCE;
 }
 

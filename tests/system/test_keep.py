@@ -245,6 +245,17 @@ class Pool(unittest.TestCase):
     def promise(self, account):
         return next(promise for promise in account["since"]["promises"] if promise["rule"] == "php-idle-cache")
 
+    def test_r_a_pool_without_workers_is_set_beside_its_look(self):
+        """The advice worked: with pm = ondemand nobody waits, and the pool is its master."""
+        self.look()
+        settings = "pm = ondemand\npm.process_idle_timeout = 1s\n"
+        with servers.php_fpm(PAGE, workers=WORKERS, name=POOL, settings=settings, started=0) as server:
+            self.assertIn(b"ready", servers.fastcgi_get(server.path, server.page))
+            servers.wait_until(lambda: not servers.children(server.pid), "no worker")
+            page = self.explain()
+            self.assertIn(f"no worker now, its master is pid {server.pid}", page)
+            self.assertEqual(self.promise(json.loads(self.explain("--json")))["verdict"], "as-promised", page)
+
     def test_a_pool_is_compared_with_its_next_start(self):
         before, page = self.look()
         self.assertNotIn("since", before)

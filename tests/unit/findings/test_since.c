@@ -347,8 +347,8 @@ static void a_pool_shows_that_its_workers_end(void **state)
         "pm = static, pm.max_requests = 0 as before");
     now->manager = FPM_ONDEMAND;
     assert_verdict(fixture, 1, SINCE_AS_PROMISED);
-    assert_string_equal(
-        fixture->since.promises[1].force_text, "pm = ondemand, was static");
+    assert_string_equal(fixture->since.promises[1].force_text,
+        "pm = ondemand, was static; idle workers end after 10 s");
     assert_string_equal(fixture->since.promises[1].measure,
         "resident in chunks that PHP keeps for later");
     assert_int_equal(since_fell_bytes(&fixture->since.promises[1]), 50 * MIB);
@@ -367,11 +367,22 @@ static void a_pool_shows_that_its_workers_end(void **state)
     fixture->pools[0][0].idle_timeout_seconds = fact_ok(60);
     now->idle_timeout_seconds = fact_ok(10);
     assert_verdict(fixture, 1, SINCE_AS_PROMISED);
-    assert_string_equal(
-        fixture->since.promises[1].force_text, "pm.process_idle_timeout = 10, was 60");
+    assert_string_equal(fixture->since.promises[1].force_text,
+        "pm.process_idle_timeout = 10, was 60; idle workers end after 10 s");
+
+    /* What the kernel cuts off a start is no worker of then; one that was seen then is. */
+    const struct process_facts *then = &fixture->before.facts.processes[1];
+    struct process_facts *worker = &fixture->now.facts.processes[1];
+    worker->start_unix_seconds = 1000000 + HOUR - 2;
+    assert_verdict(fixture, 1, SINCE_AS_PROMISED);
+    const struct process_facts young = *worker;
+    worker->pid = then->pid;
+    worker->start_time_ticks = then->start_time_ticks;
+    assert_verdict(fixture, 1, SINCE_NOT_MADE);
+    *worker = young;
 
     /* The file alone was changed. */
-    fixture->now.facts.processes[1].start_unix_seconds = 1000000 + HOUR - 1;
+    fixture->now.facts.processes[1].start_unix_seconds = 1000000 + HOUR - 3;
     assert_verdict(fixture, 1, SINCE_NOT_MADE);
     assert_non_null(
         strstr(fixture->since.promises[1].force_text, ", but workers of then still run"));
