@@ -6,6 +6,9 @@
  * and kills only when that does not help (mm/memcontrol.c, try_charge_memcg). So usage
  * near the limit is normal for a cgroup with files; anonymous memory near it is not. The
  * process with the highest oom_score of the cgroup goes first (mm/oom_kill.c).
+ *
+ * Below an ancestor's limit others are charged too. What they have cached is not read here,
+ * so all of it counts as what may stay.
  */
 #include "findings/cgroup.h"
 
@@ -36,6 +39,8 @@ struct closeness {
     uint64_t firm; /* cannot be reclaimed; usage when that is not known */
     bool firm_known;
     uint64_t lazy; /* given up with MADV_FREE: not in firm */
+    uint64_t
+        others; /* of usage: charged to others below the ancestor that has the limit */
     uint64_t kills;
     bool ancestor; /* the limit is not the cgroup's own */
 };
@@ -95,12 +100,19 @@ static bool measure(const struct snapshot *snapshot, struct closeness *close)
     /* An ancestor may be fuller than this cgroup: what it has left is what counts. */
     if (fact_is_known(&container->headroom)) {
         const uint64_t used = number_subtract(close->limit, container->headroom.value);
-        close->usage = used > close->usage ? used : close->usage;
+        close->others = number_subtract(used, close->usage);
     }
     close->firm = close->firm_known ? container->non_reclaimable.value : close->usage;
+    close->usage = number_add(close->usage, close->others);
     close->lazy = close->firm_known ? lazily_freed(cgroup) : 0;
     close->firm = number_subtract(close->firm, close->lazy);
     return true;
+}
+
+/* What cannot be reclaimed, or with others at most that. */
+static uint64_t firm_at_most(const struct closeness *close)
+{
+    return number_add(close->firm, close->others);
 }
 
 static bool grade(const struct closeness *close, enum severity *severity)
@@ -110,7 +122,8 @@ static bool grade(const struct closeness *close, enum severity *severity)
         *severity = SEVERITY_CRITICAL;
         return true;
     }
-    if (at_least_percent(close->firm, close->limit, NEAR_PERCENT) || close->kills > 0) {
+    if (at_least_percent(firm_at_most(close), close->limit, NEAR_PERCENT) ||
+        close->kills > 0) {
         *severity = SEVERITY_WARN;
         return true;
     }
@@ -161,7 +174,7 @@ static uint64_t roomier_mib(uint64_t needed, uint64_t bound)
 static const char *limit_fix(struct finding_list *list, const struct snapshot *snapshot,
     const struct closeness *close, enum severity severity)
 {
-    const uint64_t mib = roomier_mib(close->firm, close->limit);
+    const uint64_t mib = roomier_mib(firm_at_most(close), close->limit);
 
     if (severity == SEVERITY_INFO) {
         return "# nothing to change: the kernel takes page cache back before it kills";
@@ -182,14 +195,43 @@ static void add_numbers(struct finding *finding, const struct closeness *close,
     finding_add_fact(finding, "non_reclaimable", &container->non_reclaimable);
     finding_add_fact(finding, "working_set", &container->kubelet);
     finding_add_fact(finding, "headroom", &container->headroom);
-    finding_add_percent(finding, "share_of_limit", close->firm, close->limit);
+    finding_add_percent(finding, "share_of_limit", firm_at_most(close), close->limit);
     finding_add_count(finding, "oom_kills", close->kills);
     if (close->lazy > 0) {
         finding_add_bytes(finding, "lazily_freed", close->lazy);
     }
+    if (close->others > 0) {
+        finding_add_bytes(finding, "others_below_limit", close->others);
+    }
     if (close->ancestor && container->facts->limit_path != NULL) {
         finding_add_text(finding, "limit_is_of", container->facts->limit_path);
     }
+}
+
+static const char *summary_of(
+    struct finding_list *list, const struct closeness *close, enum severity severity)
+{
+    const struct quantity amount = quantity_bytes(firm_at_most(close), false);
+    const struct quantity limit = quantity_bytes(close->limit, false);
+    const struct quantity share = quantity_percent(firm_at_most(close), close->limit);
+    const char *killed =
+        close->kills > 0 ? ", and processes have been killed for it" : "";
+
+    if (severity == SEVERITY_INFO) {
+        return finding_printf(list,
+            "usage is at %s of the limit, but only %s of %s cannot be reclaimed: page "
+            "cache and kernel objects fill the rest",
+            quantity_percent(close->usage, close->limit).text, amount.text, limit.text);
+    }
+    if (close->others > 0) {
+        return finding_printf(list,
+            "up to %s of the limit of %s cannot be reclaimed (%s): %s here, and %s are "
+            "of others below the same limit, page cache included%s",
+            amount.text, limit.text, share.text, quantity_bytes(close->firm, false).text,
+            quantity_bytes(close->others, false).text, killed);
+    }
+    return finding_printf(list, "%s of the limit of %s cannot be reclaimed (%s)%s",
+        amount.text, limit.text, share.text, killed);
 }
 
 int rule_cgroup_near_limit(const struct snapshot *snapshot, struct finding_list *list)
@@ -200,21 +242,7 @@ int rule_cgroup_near_limit(const struct snapshot *snapshot, struct finding_list 
     if (!measure(snapshot, &close) || !grade(&close, &finding.severity)) {
         return 0;
     }
-    if (finding.severity == SEVERITY_INFO) {
-        finding.summary = finding_printf(list,
-            "usage is at %s of the limit, but only %s of %s cannot be reclaimed: page "
-            "cache and kernel objects fill the rest",
-            quantity_percent(close.usage, close.limit).text,
-            quantity_bytes(close.firm, false).text,
-            quantity_bytes(close.limit, false).text);
-    } else {
-        finding.summary =
-            finding_printf(list, "%s of the limit of %s cannot be reclaimed (%s)%s",
-                quantity_bytes(close.firm, false).text,
-                quantity_bytes(close.limit, false).text,
-                quantity_percent(close.firm, close.limit).text,
-                close.kills > 0 ? ", and processes have been killed for it" : "");
-    }
+    finding.summary = summary_of(list, &close, finding.severity);
     finding.reasoning =
         "the kernel reclaims page cache and kernel objects before it kills; "
         "anonymous memory, shared memory and dirty pages stay";
