@@ -223,6 +223,13 @@ static const char *summary_of(
             "cache and kernel objects fill the rest",
             quantity_percent(close->usage, close->limit).text, amount.text, limit.text);
     }
+    if (close->kills > 0 &&
+        !at_least_percent(firm_at_most(close), close->limit, NEAR_PERCENT)) {
+        return finding_printf(list,
+            "processes have been killed for the limit of %s; of what is left %s "
+            "cannot be reclaimed (%s), and what the killed ones needed is not known",
+            limit.text, amount.text, share.text);
+    }
     if (close->others > 0) {
         return finding_printf(list,
             "up to %s of the limit of %s cannot be reclaimed (%s): %s here, and %s are "

@@ -43,6 +43,9 @@ static void the_limit_is_compared_with_what_stays(void **state)
     judged_server_set_cgroup(server, 1000 * MIB, 100 * MIB, 0, 0);
     server->cgroup->values[CGROUP_FACT_EVENTS_OOM_KILL] = fact_ok(3);
     assert_speaks(&server->judged, "cgroup-near-limit", SEVERITY_WARN);
+    assert_non_null(strstr(judged_finding(&server->judged, "cgroup-near-limit")->summary,
+        "killed for the limit of 1000.0 MiB; of what is left 100.0 MiB cannot be "
+        "reclaimed"));
     assert_advises(server, "mem_limit: 1251m");
 }
 
