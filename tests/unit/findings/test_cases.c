@@ -43,12 +43,23 @@ static const char *read_text(const char *path, struct buffer *buffer)
     return buffer_text(buffer);
 }
 
-/* The same target in a pod: no line of a fix is for a unit, a compose file or my.cnf. */
-static void judge_as_pod(const char *name, struct facts *facts)
+/* No line of a fix for a pod is for a unit, a compose file or my.cnf. */
+static void assert_of_pod(const char *name, const char *fix)
 {
     static const char *const foreign[] = {"compose", "mem_limit",
         "MemoryMax=", "MemoryHigh=", "MemorySwapMax=", "LimitNOFILE=", "systemctl",
         "[Service]", "my.cnf"};
+
+    for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
+        if (strstr(fix, foreign[i]) != NULL) {
+            fail_msg("%s: '%s' for a pod: %s", name, foreign[i], fix);
+        }
+    }
+}
+
+/* The same target in a pod. */
+static void judge_as_pod(const char *name, struct facts *facts)
+{
     static char uid[] = "1-2";
     struct snapshot snapshot;
     struct finding_list list;
@@ -59,11 +70,8 @@ static void judge_as_pod(const char *name, struct facts *facts)
     assert_int_equal(snapshot_build(facts, &snapshot), 0);
     assert_int_equal(findings_run(&snapshot, &list), 0);
     for (size_t i = 0; i < list.count && facts->cgroup_count > 0; i++) {
-        const char *fix = list.items[i].fix;
-        for (size_t j = 0; fix != NULL && j < sizeof(foreign) / sizeof(foreign[0]); j++) {
-            if (strstr(fix, foreign[j]) != NULL) {
-                fail_msg("%s: '%s' for a pod: %s", name, foreign[j], fix);
-            }
+        if (list.items[i].fix != NULL) {
+            assert_of_pod(name, list.items[i].fix);
         }
     }
     finding_list_release(&list);
