@@ -432,10 +432,13 @@ static void *resize_in_place(void *block, uint64_t entry, size_t old_bytes, size
         return NULL;
     }
     int saved = errno;
+    const int tags = strata__tags_are_active();
+    const unsigned lifted = tags ? strata__tags_lift(block) : 0;
     void *resized = strata__large_resize(block, entry, bytes);
-    if (resized != NULL && strata__tags_are_active()) {
-        strata__tags_resized(block, old_bytes, resized,
-            strata__large_bytes(resized, strata__unitmap_get(resized)));
+    if (tags) {
+        void *now = resized != NULL ? resized : block;
+        strata__tags_settle(
+            lifted, old_bytes, now, strata__large_bytes(now, strata__unitmap_get(now)));
     }
     strata__front_leave();
     errno = saved;

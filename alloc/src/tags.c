@@ -218,17 +218,18 @@ int strata__tags_admit(size_t bytes)
     return ask(bytes, 1);
 }
 
-/* Whether a block counts for this thread already. */
-static int is_mine(const void *block)
+/* Whether what has this number counts for this thread; 0: for nobody. */
+static int is_mine(unsigned number)
 {
-    const uint16_t *number = strata__tag_number(block);
-    return number != NULL && *number != 0 &&
-           strata__tag_records.records[*number - 1].thread + 1U == mine.slot;
+    return number != 0 &&
+           strata__tag_records.records[number - 1].thread + 1U == mine.slot;
 }
 
 int strata__tags_may_grow(const void *block, size_t old_bytes, size_t bytes)
 {
-    return !has_ceiling() || ask(is_mine(block) ? bytes - old_bytes : bytes, 0);
+    const uint16_t *number = strata__tag_number(block);
+    const int counts = number != NULL && is_mine(*number);
+    return !has_ceiling() || ask(counts ? bytes - old_bytes : bytes, 0);
 }
 
 /* Where the number of a block stands; what is missing is made under the lock of all. */
@@ -263,25 +264,36 @@ void strata__tags_release(void *block, size_t bytes)
     }
 }
 
-void strata__tags_resized(void *old_block, size_t old_bytes, void *block, size_t bytes)
+unsigned strata__tags_lift(const void *block)
 {
-    uint16_t *number = strata__tag_number(old_block);
-    if (bytes > old_bytes && has_ceiling() && !is_mine(old_block)) {
-        strata__tags_release(old_block, old_bytes);
+    uint16_t *at = strata__tag_number(block);
+    const unsigned number = at == NULL ? 0 : *at;
+    if (number != 0) {
+        *at = 0;
+    }
+    return number;
+}
+
+void strata__tags_settle(unsigned lifted, size_t old_bytes, void *block, size_t bytes)
+{
+    if (bytes > old_bytes && has_ceiling() && !is_mine(lifted)) {
+        if (lifted != 0) {
+            strata__tag_change(lifted - 1, -old_bytes, (size_t)-1);
+        }
         strata__tags_charge(block, bytes);
         return;
     }
-    if (number == NULL || *number == 0) {
+    if (lifted == 0) {
         return;
     }
-    unsigned record = *number - 1U;
-    *number = 0;
-    number = make_number(block);
+    uint16_t *number = make_number(block);
     if (number == NULL) {
-        strata__tag_change(record, -old_bytes, (size_t)-1);
+        strata__tag_change(lifted - 1, -old_bytes, (size_t)-1);
     } else {
-        *number = (uint16_t)(record + 1);
-        strata__tag_change(record, bytes - old_bytes, 0);
+        *number = (uint16_t)lifted;
+        if (bytes != old_bytes) {
+            strata__tag_change(lifted - 1, bytes - old_bytes, 0);
+        }
     }
 }
 

@@ -36,8 +36,11 @@ void strata__tags_release(void *block, size_t bytes);
 /* May a block that is not to be copied grow so? Under a ceiling one that did not count for
  * this thread is all its own from then on. */
 int strata__tags_may_grow(const void *block, size_t old_bytes, size_t bytes);
-/* A block of whole pages was resized: its record goes along, but for the case above. */
-void strata__tags_resized(void *old_block, size_t old_bytes, void *block, size_t bytes);
+/* A block of whole pages is resized: what stands for it is lifted before, since its old address
+ * may be another thread's block right after; and settled behind it, also when it failed. Its
+ * record goes along, but for the case above. */
+unsigned strata__tags_lift(const void *block);
+void strata__tags_settle(unsigned lifted, size_t old_bytes, void *block, size_t bytes);
 
 /* For fork; ranks above the central lists and below the CPU tables. */
 void strata__tags_lock(void);

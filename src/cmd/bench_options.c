@@ -165,7 +165,8 @@ static int take_work(const struct options *options, struct bench_request *reques
         !generator_accepts(request->trial.url)) {
         complain(
             "--url takes http://127.0.0.1:PORT/PATH, fastcgi://127.0.0.1:PORT/SCRIPT or "
-            "fastcgi://unix:/PATH.sock:/SCRIPT, no names of hosts, not '%s'",
+            "fastcgi://unix:/PATH.sock:/SCRIPT, no names of hosts and no path above 511 "
+            "bytes, not '%s'",
             web_shown(request->trial.url).text);
         return EXIT_USAGE;
     }

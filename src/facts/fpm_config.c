@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <limits.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,7 +138,7 @@ static void set_memory_limit(struct fpm_pool_facts *pool, const char *value, boo
                                  : FACT_MALFORMED};
 }
 
-/* value with each $pool replaced by the pool's name. */
+/* value with each $pool replaced by the pool's name; "" when that is longer than any path. */
 static char *expand(struct parse *parse, const char *value)
 {
     static const char variable[] = "$pool";
@@ -145,13 +146,16 @@ static char *expand(struct parse *parse, const char *value)
     char *copy;
 
     buffer_init(&text);
-    while (*value != '\0') {
+    while (*value != '\0' && text.length_bytes < PATH_MAX) {
         if (strncmp(value, variable, sizeof(variable) - 1) == 0) {
             buffer_append_text(&text, parse->pool->name);
             value += sizeof(variable) - 1;
         } else {
             buffer_append_char(&text, *value++);
         }
+    }
+    if (text.length_bytes >= PATH_MAX) {
+        buffer_reset(&text);
     }
     copy = buffer_error(&text) != 0 ? NULL
                                     : region_copy(&parse->facts->region,

@@ -149,6 +149,9 @@ static int parse_address(const struct load_request *request, struct address *add
         char script[512];
         const char *query = strchr(url, '?');
         const size_t bytes = query == NULL ? strlen(url) : (size_t)(query - url);
+        if (bytes >= sizeof(script)) {
+            return -E2BIG;
+        }
         (void)snprintf(script, sizeof(script), "%.*s", (int)bytes, url);
         const struct fastcgi_request fastcgi = {
             .script = script, .query = query == NULL ? "" : query + 1};

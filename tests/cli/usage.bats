@@ -65,6 +65,7 @@ load helper
         expect 2 "$STRATA" bench --attach pool:nosuch --url "$url"
         has "$errors" "fastcgi://unix:/PATH.sock:/SCRIPT"
     done
+    expect 2 "$STRATA" bench --attach 1 --url "fastcgi://unix:/path.sock:/$(printf '%0600d' 0)"
     expect 4 "$STRATA" bench --attach pool:nosuch --url fastcgi://unix:/none.sock:/page
     has "$errors" "nosuch"
     [ -z "$output" ]

@@ -48,6 +48,29 @@ static size_t parse(const char *text, struct fpm_pool_facts **pools)
     return facts.fpm_pool_count;
 }
 
+/* A name of 300 KB, 3,400 times in a value: no path, and no gigabyte. */
+static void a_value_longer_than_any_path_is_none(void **state)
+{
+    enum { NAME_BYTES = 300000, TIMES = 3400 };
+    struct fpm_pool_facts *pools;
+    char *text = malloc(NAME_BYTES + TIMES * 5 + 100);
+    char *at = text;
+
+    (void)state;
+    assert_non_null(text);
+    *at++ = '[';
+    memset(at, 'a', NAME_BYTES);
+    at = stpcpy(at + NAME_BYTES, "]\nlisten = ");
+    for (int i = 0; i < TIMES; i++) {
+        at = stpcpy(at, "$pool");
+    }
+    (void)stpcpy(at, "\npm.max_children = 3\n");
+    assert_int_equal(parse(text, &pools), 1);
+    assert_string_equal(pools[0].listen, "");
+    assert_int_equal(pools[0].max_children.value, 3);
+    free(text);
+}
+
 static void pool_sections_become_pools_and_global_does_not(void **state)
 {
     struct fpm_pool_facts *pools;
@@ -418,6 +441,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pool_sections_become_pools_and_global_does_not),
+        cmocka_unit_test(a_value_longer_than_any_path_is_none),
         cmocka_unit_test(a_continued_section_is_one_pool),
         cmocka_unit_test(sizes_are_read_as_php_reads_them),
         cmocka_unit_test(the_status_page_of_a_real_pool_is_read),
