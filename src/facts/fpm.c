@@ -263,7 +263,7 @@ int fpm_master_lists(struct facts_root *root, int32_t pid, const char *pool, boo
     region_init(&facts.region, CONFIG_BYTES);
     rc = find_config(&reader, &folder, &file);
     if (rc == 0 && file != NULL) {
-        rc = read_config(&reader, &folder, file);
+        (void)read_config(&reader, &folder, file);
     }
     for (size_t i = 0; i < facts.fpm_pool_count; i++) {
         *lists = *lists || strcmp(facts.fpm_pools[i].name, pool) == 0;
