@@ -31,7 +31,6 @@ enum {
     NAME_BYTES = 64,
     STAT_BYTES = 4096,
     NS_PER_SECOND = 1000000000,
-    START_EARLY_SECONDS = 2, /* whole seconds of the boot and of the start are cut off */
 };
 
 static int open_state(bool make)
@@ -197,7 +196,7 @@ static bool is_earlier(
     kept_identity(now, &b);
     bool fits = !a.failed && !b.failed && strcmp(buffer_text(&a), buffer_text(&b)) == 0 &&
                 before->taken_at_unix_ns / NS_PER_SECOND <=
-                    (int64_t)mine->start_unix_seconds + START_EARLY_SECONDS;
+                    (int64_t)mine->start_unix_seconds + PROCESS_START_EARLY_SECONDS;
     for (size_t i = 0; fits && i < before->process_count; i++) {
         fits = !lives(&before->processes[i]);
     }

@@ -5,10 +5,6 @@
 #include "facts/root.h"
 #include "facts_types/facts.h"
 
-/* What FPM makes of its command line; the pool's name or the configuration follows. */
-#define FPM_POOL_TITLE "php-fpm: pool "
-#define FPM_MASTER_TITLE "php-fpm: master process"
-
 /*
  * For each FPM master among the processes of facts, and for the parent of each worker
  * there: reads its pools into facts->fpm_pools, and asks the status page of those that have

@@ -8,9 +8,14 @@
 
 #include "facts_types/fact.h"
 
+/* What FPM makes of its command line; the pool's name or the configuration follows. */
+#define FPM_POOL_TITLE "php-fpm: pool "
+#define FPM_MASTER_TITLE "php-fpm: master process"
+
 enum {
     FPM_MAX_POOLS = 4096,
     FPM_MAX_WORKERS = 65536,
+    FPM_IDLE_SECONDS = 10, /* pm.process_idle_timeout when none is set (fpm_conf.c) */
 };
 
 enum fpm_manager {

@@ -45,6 +45,9 @@ struct environment_facts {
     char *value;
 };
 
+/* By so much start_unix_seconds may be early: of boot and start, parts of seconds are cut off. */
+enum { PROCESS_START_EARLY_SECONDS = 2 };
+
 struct process_facts {
     int32_t pid;
     int32_t parent_pid;

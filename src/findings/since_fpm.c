@@ -11,11 +11,7 @@
 
 #include "model/known.h"
 
-enum {
-    NS_PER_SECOND = 1000000000,
-    START_EARLY_SECONDS = 2, /* whole seconds of the boot and of the start are cut off */
-    IDLE_TIMEOUT_SECONDS = 10, /* FPM's own (fpm_conf.c), when its files have none */
-};
+enum { NS_PER_SECOND = 1000000000 };
 
 static const struct fpm_pool_facts *pool_of(const struct facts *facts, const char *name)
 {
@@ -58,7 +54,8 @@ static bool workers_are_new(const struct facts *before, const struct facts *now)
         const struct process_facts *process = &now->processes[i];
         if (has_parent(now, process) &&
             (was_there(before, process) ||
-                (int64_t)process->start_unix_seconds + START_EARLY_SECONDS < then)) {
+                (int64_t)process->start_unix_seconds + PROCESS_START_EARLY_SECONDS <
+                    then)) {
             return false;
         }
     }
@@ -138,7 +135,7 @@ static enum since_force force_of(const struct facts *before, const struct facts 
     if (pool->manager == FPM_ONDEMAND && has_workers(now)) {
         *text = region_printf(region, "%s; idle workers end after %" PRIu64 " s", change,
             fact_is_known(&pool->idle_timeout_seconds) ? pool->idle_timeout_seconds.value
-                                                       : IDLE_TIMEOUT_SECONDS);
+                                                       : FPM_IDLE_SECONDS);
     }
     return SINCE_IN_FORCE;
 }

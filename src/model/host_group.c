@@ -11,11 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "facts_types/fpm_facts.h"
+
 /* A chain of parents longer than this is no chain of workers. */
 enum { MAX_ANCESTORS = 64 };
-
-static const char pool_title[] = "php-fpm: pool ";
-static const char master_title[] = "php-fpm: master process";
 
 /* A server whose workers are another program: they are one group, and it is another. */
 static const char roadrunner_name[] = "rr";
@@ -104,8 +103,8 @@ bool cgroup_is_service(const struct cgroup_facts *cgroup)
 const char *process_pool_name(const struct process_facts *process)
 {
     if (process->title != NULL &&
-        strncmp(process->title, pool_title, sizeof(pool_title) - 1) == 0) {
-        return process->title + sizeof(pool_title) - 1;
+        strncmp(process->title, FPM_POOL_TITLE, sizeof(FPM_POOL_TITLE) - 1) == 0) {
+        return process->title + sizeof(FPM_POOL_TITLE) - 1;
     }
     return NULL;
 }
@@ -113,7 +112,7 @@ const char *process_pool_name(const struct process_facts *process)
 bool process_is_pool_master(const struct process_facts *process)
 {
     return process->title != NULL &&
-           strncmp(process->title, master_title, sizeof(master_title) - 1) == 0;
+           strncmp(process->title, FPM_MASTER_TITLE, sizeof(FPM_MASTER_TITLE) - 1) == 0;
 }
 
 static struct member describe(

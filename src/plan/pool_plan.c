@@ -25,7 +25,6 @@ enum {
     IDLE_USED_BYTES = 64 << 10,    /* less than any page of PHP asks for */
     KERNEL_STACK_BYTES = 16 << 10, /* THREAD_SIZE of x86-64 and arm64 with 4 KiB pages */
     QUOTA_SECOND_US = 1000000,
-    FPM_IDLE_SECONDS = 10, /* pm.process_idle_timeout of FPM when none is set */
 };
 
 static uint64_t known_bytes(const struct layer *layer)
