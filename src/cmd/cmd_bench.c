@@ -335,7 +335,7 @@ static enum exit_code bench(
         complain("%s", error_text(&error, rc));
         facts_root_close(&root);
         free(result);
-        return rc == -ENOENT || rc == -EEXIST ? EXIT_NO_TARGET : EXIT_FAILED;
+        return exit_code_of(rc);
     }
     result->setup = request->setup;
     service_catch_signals();
