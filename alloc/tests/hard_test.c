@@ -15,29 +15,23 @@
 #include "front_figures.h"
 #include "hard.h"
 #include "region.h"
+#include "said.h"
 
 static void *volatile sink;
 
-/* Runs the misuse in the stronger mode; the signal that ended it, and what it said. */
+static void misuse_in_the_stronger_mode(const void *context)
+{
+    void (*misuse)(void);
+    memcpy(&misuse, context, sizeof(misuse));
+    (void)signal(SIGSEGV, SIG_DFL); /* cmocka's own handler would jump away */
+    strata__hard_start();
+    misuse();
+}
+
+/* The signal that ended a child which did it, and what it said. */
 static int end_of(void (*misuse)(void), char text[512])
 {
-    int ends[2];
-    assert_int_equal(pipe(ends), 0);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        dup2(ends[1], STDERR_FILENO);
-        (void)signal(SIGSEGV, SIG_DFL); /* cmocka's own handler would jump away */
-        strata__hard_start();
-        misuse();
-        _exit(0);
-    }
-    close(ends[1]);
-    ssize_t length = read(ends[0], text, 511);
-    text[length > 0 ? length : 0] = '\0';
-    close(ends[0]);
-    int status = 0;
-    assert_int_equal(waitpid(child, &status, 0), child);
+    int status = test_said_by_child(misuse_in_the_stronger_mode, &misuse, text, 512);
     return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 

@@ -61,6 +61,16 @@ static _Noreturn void child_works(int parents_segment, int expect_segment)
     _exit(0);
 }
 
+/* The child did its work, and what others see of its parent is what it was. */
+static void assert_parent_is_as_before(pid_t child, const struct test_figures *before)
+{
+    assert_int_equal(exit_code_of(child), 0);
+    test_region_look();
+    struct test_figures after = test_region_figures(&test_region_seen);
+    assert_memory_equal(before, &after, sizeof(after));
+    test_compare_with_live();
+}
+
 static void a_child_has_its_own(void **state)
 {
     (void)state;
@@ -78,11 +88,7 @@ static void a_child_has_its_own(void **state)
         }
         child_works(id, 1);
     }
-    assert_int_equal(exit_code_of(child), 0);
-    test_region_look();
-    struct test_figures after = test_region_figures(&test_region_seen);
-    assert_memory_equal(&before, &after, sizeof(before));
-    test_compare_with_live();
+    assert_parent_is_as_before(child, &before);
 }
 
 static void a_child_without_handlers_leaves_the_parents_alone(void **state)
@@ -96,11 +102,7 @@ static void a_child_without_handlers_leaves_the_parents_alone(void **state)
     if (child == 0) {
         child_works(id, 1);
     }
-    assert_int_equal(exit_code_of(child), 0);
-    test_region_look();
-    struct test_figures after = test_region_figures(&test_region_seen);
-    assert_memory_equal(&before, &after, sizeof(before));
-    test_compare_with_live();
+    assert_parent_is_as_before(child, &before);
     test_run_round();
     test_compare_with_live();
 }

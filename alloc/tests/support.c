@@ -10,6 +10,7 @@
 
 #include "kept.h"
 #include "resident.h"
+#include "said.h"
 #include "sizeclass.h"
 
 struct test_os test_os;
@@ -108,26 +109,8 @@ static void misuse_malloc(const void *context)
 static void expect_abort(
     void (*run)(const void *), const void *context, const char *heap, const char *what)
 {
-    int ends[2];
-    assert_int_equal(pipe(ends), 0);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        dup2(ends[1], STDERR_FILENO);
-        run(context);
-        _exit(0);
-    }
-    close(ends[1]);
-    char text[4096] = {0};
-    size_t length = 0;
-    ssize_t got = 0;
-    while (length < sizeof(text) - 1 &&
-           (got = read(ends[0], text + length, sizeof(text) - 1 - length)) > 0) {
-        length += (size_t)got;
-    }
-    close(ends[0]);
-    int status = 0;
-    assert_int_equal(waitpid(child, &status, 0), child);
+    char text[4096];
+    int status = test_said_by_child(run, context, text, sizeof(text));
     if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGABRT ||
         strstr(text, what) == NULL || strstr(text, heap) == NULL ||
         strstr(text, "address 0x") == NULL) {

@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "../resident.h"
+#include "../said.h"
 
 #define MIB ((size_t)1 << 20)
 
@@ -343,24 +344,11 @@ static void measure_it(void *block)
     (void)malloc_usable_size(block);
 }
 
-/* What a child says that does this to an inner address of a block, before it aborts. */
-static void says_when_it(void (*misuse)(void *), char text[512])
+static void misuse_inner_address(const void *context)
 {
-    int ends[2];
-    assert_int_equal(pipe(ends), 0);
-    pid_t child = fork();
-    if (child == 0) {
-        dup2(ends[1], STDERR_FILENO);
-        misuse((char *)call_malloc(40 * MIB) + 16);
-        _exit(0);
-    }
-    close(ends[1]);
-    ssize_t length = read(ends[0], text, 511);
-    text[length > 0 ? length : 0] = '\0';
-    close(ends[0]);
-    int status = 0;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    void (*misuse)(void *);
+    memcpy(&misuse, context, sizeof(misuse));
+    misuse((char *)call_malloc(40 * MIB) + 16);
 }
 
 static void inner_addresses_of_huge_blocks_stay_here(void **state)
@@ -369,7 +357,9 @@ static void inner_addresses_of_huge_blocks_stay_here(void **state)
     void (*const misuses[])(void *) = {free_it, resize_it, measure_it};
     for (size_t i = 0; i < sizeof(misuses) / sizeof(misuses[0]); i++) {
         char text[512];
-        says_when_it(misuses[i], text);
+        int status =
+            test_said_by_child(misuse_inner_address, &misuses[i], text, sizeof(text));
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
         assert_non_null(strstr(text, "strata: heap 'malloc': not the start of a block"));
     }
 }
